@@ -14,14 +14,17 @@ const at_net_value *at_net_port(const at_net_program *p, bool output, int i) {
     return &p->net->values.data[output ? p->net->outputs.data[i] : p->net->inputs.data[i]];
 }
 
+static bool begins(const char *name, const char *with) {
+    return !strncmp(name, with, strlen(with));
+}
+
 /* As the model has it, where that is a name of C and no other parameter's. */
 const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, int i) {
     const char *name = at_c_name(a, at_net_port(p, output, i)->name);
     static const char *const taken[] = {"weights", "workspace", "known",  "memory",
                                         "tensors", "place",     "element"};
     bool again = at_c_is_reserved(name) || isdigit((unsigned char)*name);
-    again |=
-        !strncmp(name, "piece_", strlen("piece_")); /* net_emit_sizes.c has variables of these */
+    again |= begins(name, "piece_") || begins(name, "loop_"); /* variables of several sizes are */
     for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) again |= !strcmp(name, taken[k]);
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < at_net_num_ports(p, side); k++)

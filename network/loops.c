@@ -24,7 +24,7 @@ typedef struct finder {
     range_list *ranges;    /* [node] */
     int32_t **elements;    /* [value][size] */
     net_names units;       /* by key */
-    const char *odd;       /* why the last size that does not run does not */
+    const char *odd;       /* why the largest size that does not run does not */
 } finder;
 
 /* ---- one size -------------------------------------------------------------------------------- */
@@ -117,6 +117,24 @@ static const char *node_name(const finder *f, const at_net_node *n) {
     return at_format(f->arena, "%s \"%s\"", n->op, n->name);
 }
 
+/* Elements of values; why they are others than at the largest size. */
+static const char *note_values(finder *f, const at_net *net, int64_t size) {
+    const at_net *large = f->out->net;
+    for (int v = 0; v < net->values.len; v++) {
+        const at_net_value *x = &net->values.data[v];
+        if (x->is_constant != large->values.data[v].is_constant) return "its graph is another one";
+        if (x->elements > INT32_MAX) return "a value has more than 2^31 elements";
+        f->elements[v][size] = (int32_t)x->elements;
+    }
+    for (int i = 0; i < net->outputs.len; i++) {
+        const int v = net->outputs.data[i];
+        if (net->values.data[v].is_constant &&
+            !begins_with(&large->values.data[v], &net->values.data[v]))
+            return at_format(f->arena, "output \"%s\"", large->values.data[v].name);
+    }
+    return NULL;
+}
+
 /* The first node that is another one at this size; NULL: there is none. */
 static const char *note_nodes(finder *f, at_arena *a, const at_net *net, int64_t size) {
     const at_net *large = f->out->net;
@@ -136,12 +154,7 @@ static const char *note_nodes(finder *f, at_arena *a, const at_net *net, int64_t
                   note_ranges(f, a, net, i, size);
         if (!is_same) return node_name(f, base);
     }
-    for (int v = 0; v < net->values.len; v++) {
-        const int64_t elements = net->values.data[v].elements;
-        if (elements > INT32_MAX) return "a value has more than 2^31 elements";
-        f->elements[v][size] = (int32_t)elements;
-    }
-    return NULL;
+    return note_values(f, net, size);
 }
 
 static at_status note_size(finder *f, const at_net_options *o, const at_net_sizes *sizes,
@@ -154,7 +167,7 @@ static at_status note_size(finder *f, const at_net_options *o, const at_net_size
     const at_status s = at_net_open(f->out->net->path, &own, &net, &why);
     const char *odd = s == AT_OK ? note_nodes(f, a, net, size) : "it is none there";
     f->out->has[size] = !odd;
-    if (odd) f->odd = odd;
+    if (!f->odd) f->odd = odd;
     at_net_close(net);
     at_arena_free(a);
     if (s != AT_E_INTERRUPTED) return AT_OK;
@@ -305,19 +318,23 @@ static void place_values(finder *f) {
 
 static int known_element_bytes(const at_net_value *v) { return v->type == AT_NET_FLOAT ? 4 : 8; }
 
+static void place_constant(at_net_loops *l, int v) {
+    const at_net_value *x = &l->net->values.data[v];
+    if (!x->is_constant || l->known_at[v] >= 0) return;
+    l->known_at[v] = l->known_bytes;
+    l->known_bytes += at_net_rounded(x->elements * known_element_bytes(x));
+}
+
+/* Those that nodes read, and those that are outputs. */
 static void place_constants(at_net_loops *l) {
     const at_net *net = l->net;
     for (int v = 0; v < net->values.len; v++) l->known_at[v] = -1;
-    for (int i = 0; i < net->nodes.len; i++)
-        for (int k = 0; k < net->nodes.data[i].num_inputs; k++) {
-            const int v = net->nodes.data[i].inputs[k];
-            if (v < 0 || !net->values.data[v].is_constant || l->known_at[v] >= 0 ||
-                !at_net_reads(&net->nodes.data[i], k))
-                continue;
-            l->known_at[v] = l->known_bytes;
-            l->known_bytes += at_net_rounded(net->values.data[v].elements *
-                                             known_element_bytes(&net->values.data[v]));
-        }
+    for (int i = 0; i < net->nodes.len; i++) {
+        const at_net_node *n = &net->nodes.data[i];
+        for (int k = 0; k < n->num_inputs; k++)
+            if (n->inputs[k] >= 0 && at_net_reads(n, k)) place_constant(l, n->inputs[k]);
+    }
+    for (int i = 0; i < net->outputs.len; i++) place_constant(l, net->outputs.data[i]);
 }
 
 void at_net_loops_known(const at_net_loops *l, char *to) {

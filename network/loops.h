@@ -32,7 +32,8 @@ typedef struct at_net_loops {
     at_net_loop_node *nodes;         /* [net->nodes] */
     AT_VEC(const int32_t *) numbers; /* [number][largest + 1] */
     int *elements;                   /* [value] number: its elements */
-    int64_t *known_at; /* [value] of a constant that is read, in what is known; else -1 */
+    int64_t
+        *known_at; /* [value] of a constant that is read, or an output, in what is known; else -1 */
     int64_t known_bytes;
     int64_t *place; /* [value] of what is worked out and of inputs, in the workspace: doubles */
     int64_t scratch_at, workspace_bytes;

@@ -159,6 +159,20 @@ static void add_choice(at_text *out, const at_net_program *programs, int n,
     at_text_add(out, "    return -1;\n}\n");
 }
 
+/* Inputs that no step reads, as of which only sizes count. */
+static void add_unread(at_text *out, const at_net_program *p) {
+    for (int i = 0; i < at_net_num_ports(p, false); i++) {
+        bool is_read = false;
+        for (int s = 0; s < p->steps.len; s++)
+            for (int k = 0; k < p->steps.data[s].num_args; k++) {
+                const int from = p->steps.data[s].args[k];
+                const at_net_place *x = from < 0 ? NULL : &p->storages.data[from].place;
+                is_read |= x && x->where == AT_NET_INPUT && x->number == i;
+            }
+        if (!is_read) at_text_addf(out, "    (void)%s;\n", at_net_port_name(p->arena, p, false, i));
+    }
+}
+
 /* set "": it is the only one. before: bytes of weights of other sets. */
 static void add_run(at_text *out, const at_net_program *p, const at_net_emit_options *o,
                     const char *set, int64_t before, const char *const *names) {
@@ -173,6 +187,7 @@ static void add_run(at_text *out, const at_net_program *p, const at_net_emit_opt
     if (!*set) at_net_add_version(out);
     at_net_add_alignment(out);
     at_text_add(out, "    (void)memory, (void)known;\n");
+    add_unread(out, p);
     const char *title = NULL;
     for (int i = 0, fault = 2; i < p->steps.len; i++) {
         const at_net_step *s = &p->steps.data[i];

@@ -7,6 +7,10 @@
 #include "network/net_memory.h"
 #include "network/network_int.h"
 
+/* In functions that have ports of the network as parameters variables are called loop_..
+ * (emit_ports.c). */
+static const long long MOST_WHOLE = 1LL << 53; /* all up to it are doubles */
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Is the number a + b*size wherever the network runs? */
@@ -61,12 +65,20 @@ static const char *value_c(at_arena *a, const at_net_loops *l, int v) {
                                : at_format(a, "(void *)(memory + %lld)", (long long)l->place[v]);
 }
 
+/* Whole numbers that a double does not hold are no input of loops. */
 static void add_input(at_text *out, const at_net_loops *l, const at_net_program *p, int i) {
     const int v = l->net->inputs.data[i];
+    const at_net_type type = l->net->values.data[v].type;
+    const char *name = at_net_port_name(p->arena, p, false, i);
+    const bool is_wide = at_net_type_is_int(type) && at_net_type_bytes(type) == 8;
+    at_text_addf(out, "    for (place = 0; place < loop_n[%d]; place++) {\n", l->elements[v]);
+    if (is_wide) at_text_addf(out, "        if (%s[place] > %lld", name, MOST_WHOLE);
+    if (is_wide && type == AT_NET_INT64)
+        at_text_addf(out, " || %s[place] < -%lld", name, MOST_WHOLE);
+    if (is_wide) at_text_add(out, ") return 2;\n");
     at_text_addf(out,
-                 "    for (place = 0; place < n[%d]; place++)\n"
-                 "        ((double *)(void *)(memory + %lld))[place] = (double)%s[place];\n",
-                 l->elements[v], (long long)l->place[v], at_net_port_name(p->arena, p, false, i));
+                 "        ((double *)(void *)(memory + %lld))[place] = (double)%s[place];\n    }\n",
+                 (long long)l->place[v], name);
 }
 
 static void add_output(at_text *out, const at_net_loops *l, const at_net_program *p, int i) {
@@ -74,7 +86,7 @@ static void add_output(at_text *out, const at_net_loops *l, const at_net_program
     const at_net_value *x = &l->net->values.data[v];
     const bool is_float = x->is_constant && x->type == AT_NET_FLOAT;
     const char *cast = at_net_type_is_float(x->type) ? "" : "(long long)";
-    at_text_addf(out, "    for (place = 0; place < n[%d]; place++)\n        %s[place] = ",
+    at_text_addf(out, "    for (place = 0; place < loop_n[%d]; place++)\n        %s[place] = ",
                  l->elements[v], at_net_port_name(p->arena, p, true, i));
     at_text_addf(out, "(%s)%s((const %s *)%s)[place]%s;\n", at_net_c_type(x->type), cast,
                  is_float ? "float" : "double", value_c(p->arena, l, v),
@@ -86,17 +98,18 @@ static void add_wrap(at_text *out, const at_net_loops *l, int v) {
     const at_net_value *x = &l->net->values.data[v];
     if (!at_net_type_is_int(x->type)) return;
     at_text_addf(out,
-                 "    for (place = 0; place < n[%d]; place++)\n"
-                 "        at = (double *)(void *)(memory + %lld) + place, *at = (double)(%s)(long "
-                 "long)*at;\n",
+                 "    for (place = 0; place < loop_n[%d]; place++)\n"
+                 "        loop_at = (double *)(void *)(memory + %lld) + place,\n"
+                 "        *loop_at = (double)(%s)(long long)*loop_at;\n",
                  l->elements[v], (long long)l->place[v], at_net_c_type(x->type));
 }
 
 static void add_check(at_text *out, const at_net_loops *l, const at_net_loop_check *c) {
     at_text_addf(out,
-                 "    for (place = 0; place < n[%d]; place++) {\n"
-                 "        at = (double *)(void *)(memory + %lld) + place;\n"
-                 "        if (!(*at >= (double)n[%d] && *at <= (double)n[%d])) return 2;\n    }\n",
+                 "    for (place = 0; place < loop_n[%d]; place++) {\n"
+                 "        loop_at = (double *)(void *)(memory + %lld) + place;\n"
+                 "        if (!(*loop_at >= (double)loop_n[%d] && *loop_at <= (double)loop_n[%d])) "
+                 "return 2;\n    }\n",
                  l->elements[c->value], (long long)l->place[c->value], c->lo, c->hi);
 }
 
@@ -113,16 +126,16 @@ static void add_node(at_text *out, at_arena *a, const at_net_loops *l, int node,
     at_text_add(out, " */\n");
     for (int i = 0; i < x->checks.len; i++) add_check(out, l, &x->checks.data[i]);
     for (int i = 0; i < g->num_args; i++)
-        at_text_addf(out, "    args[%d] = n[%d];\n", i, x->args[i]);
+        at_text_addf(out, "    loop_args[%d] = loop_n[%d];\n", i, x->args[i]);
     for (int side = 0; side < 2; side++)
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *tensor = &c->tensors[t];
             if (side ? !tensor->is_output : tensor->role == AT_ROLE_STAGE) continue;
             const int v = side ? n->outputs[net_number(tensor->name, 'y')]
                                : n->inputs[net_number(tensor->name, 'x')];
-            at_text_addf(out, "    buf[%d] = %s;\n", num++, value_c(a, l, v));
+            at_text_addf(out, "    loop_buf[%d] = %s;\n", num++, value_c(a, l, v));
         }
-    at_text_addf(out, "    %s_loops_%d(args, buf, memory + %lld);\n", name, x->unit,
+    at_text_addf(out, "    %s_loops_%d(loop_args, loop_buf, memory + %lld);\n", name, x->unit,
                  (long long)l->scratch_at);
     for (int k = 0; k < n->num_outputs; k++)
         if (n->outputs[k] >= 0 && !l->net->values.data[n->outputs[k]].is_constant)
@@ -167,8 +180,10 @@ void at_net_add_loops(at_text *out, const at_net_program *p, const at_net_emit_o
                  "    if (!%s_loops_have(%s)) return %d;\n"
                  "    const char *known = (const char *)weights + %lld;\n"
                  "    char *memory = (char *)workspace;\n"
-                 "    void *buf[%d];\n    double *at;\n    long n[%d], args[%d], place;\n"
-                 "    %s_loops_numbers(%s, n);\n    (void)known, (void)args, (void)at;\n",
+                 "    void *loop_buf[%d];\n    double *loop_at;\n"
+                 "    long loop_n[%d], loop_args[%d], place;\n"
+                 "    %s_loops_numbers(%s, loop_n);\n"
+                 "    (void)known, (void)loop_args, (void)loop_at, (void)loop_buf;\n",
                  o->name, o->sized->parameter, AT_NET_NO_SIZE, (long long)o->sized->loops_at,
                  buffers, l->numbers.len + 1, args, o->name, o->sized->parameter);
     at_net_add_alignment(out);

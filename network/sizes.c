@@ -157,6 +157,42 @@ static bool find_axes(const at_compute *c, int *axis) {
     return true;
 }
 
+/* The same of what is read, but for the index along an axis of one row. */
+static bool is_same(const at_expr *large, const at_expr *small, bool is_one) {
+    if (!large || !small) return large == small;
+    if (is_one && large->op == AT_X_NAME && small->op == AT_X_INT && !small->integer) return true;
+    if (large->op != small->op || large->nargs != small->nargs || large->ref != small->ref ||
+        large->integer != small->integer || large->number != small->number)
+        return false;
+    for (int i = 0; i < large->nargs; i++)
+        if (!is_same(large->arg[i], small->arg[i], is_one)) return false;
+    return true;
+}
+
+/* Extents may differ, numbers that are computed with may not. */
+static bool is_same_text(const at_compute *large, const at_compute *small, bool is_one) {
+    if (large->num_tensors != small->num_tensors) return false;
+    for (int t = 0; t < large->num_tensors; t++) {
+        const at_tensor *x = &large->tensors[t], *y = &small->tensors[t];
+        const int n = x->num_axes + x->num_reduce;
+        if (n != y->num_axes + y->num_reduce || !is_same(x->body, y->body, is_one)) return false;
+        for (int i = 0; i < n; i++)
+            if (!is_same(x->axes[i].begin, y->axes[i].begin, is_one) ||
+                !is_same(x->axes[i].end, y->axes[i].end, is_one))
+                return false;
+    }
+    return true;
+}
+
+/* Node i at both sizes. */
+static bool is_same_node(at_arena *a, const at_net *small, const at_net *large, int i,
+                         bool is_one) {
+    at_compute *x, *y;
+    return at_net_computation(a, large, &large->nodes.data[i], &x, NULL) == AT_OK &&
+           at_net_computation(a, small, &small->nodes.data[i], &y, NULL) == AT_OK &&
+           is_same_text(x, y, is_one);
+}
+
 /* Rows of a node's inputs to rows of its outputs. */
 static bool is_node_apart(at_arena *a, const at_net *net, const at_net_node *n, const int *rows) {
     at_compute *c;
@@ -183,7 +219,8 @@ static bool is_node_apart(at_arena *a, const at_net *net, const at_net_node *n, 
 
 /* ---- the network ----------------------------------------------------------------------------- */
 
-static const char *find_fault(at_arena *a, const at_net *small, const at_net *large, int *axis) {
+static const char *find_fault(at_arena *a, const at_net *small, const at_net *large, bool is_one,
+                              int *axis) {
     for (int i = 0; i < large->nodes.len; i++) {
         const at_net_node *n = &large->nodes.data[i], *other = &small->nodes.data[i];
         bool is_apart = !strcmp(n->op, other->op) && n->num_inputs == other->num_inputs;
@@ -197,7 +234,9 @@ static const char *find_fault(at_arena *a, const at_net *small, const at_net *la
         }
         for (int k = 0; k < n->num_outputs; k++)
             if (n->outputs[k] >= 0) is_apart &= axis[n->outputs[k]] != SEVERAL;
-        if (!is_apart || !is_node_apart(a, large, n, axis)) return not_apart(a, n);
+        if (!is_apart || !is_same_node(a, small, large, i, is_one) ||
+            !is_node_apart(a, large, n, axis))
+            return not_apart(a, n);
     }
     return NULL;
 }
@@ -219,7 +258,11 @@ at_status at_net_find_rows(at_arena *a, const at_net *small, int64_t small_size,
     if (!has_rows)
         return at_fail(err, AT_E_INPUT, "%s: no input has the sizes %lld and %lld in one place",
                        large->path, (long long)small_size, (long long)large_size);
-    out->fault = find_fault(a, small, large, axis);
+    out->fault = find_fault(a, small, large, small_size == 1, axis);
+    for (int i = 0; i < large->outputs.len && !out->fault; i++)
+        if (!is_same_constant(&small->values.data[small->outputs.data[i]],
+                              &large->values.data[large->outputs.data[i]], true))
+            out->fault = "an output is another constant at each size";
     for (int side = 0; side < 2 && !out->fault; side++)
         for (int i = 0; i < (side ? large->outputs.len : large->inputs.len); i++)
             if (axis[side ? large->outputs.data[i] : large->inputs.data[i]] == SEVERAL)

@@ -330,14 +330,19 @@ static void sizes_and_sets(void **state) {
                wide, wide);
 }
 
-/* Inputs whose names the function has for what it takes and computes itself. */
+/* Inputs whose names the function has for what it takes and computes itself; of one only the size
+ * counts. */
 static void names_of_sizes(void **state) {
     (void)state;
     onnx_graph g = {0};
     at_error err;
     onnx_input(&g, "N_size", AT_NET_FLOAT, "N,16");
     onnx_input(&g, "piece_rows", AT_NET_FLOAT, "N,16");
-    onnx_node(&g, "Add", "N_size piece_rows", "rows", "");
+    onnx_input(&g, "loop_n", AT_NET_FLOAT, "N,16");
+    onnx_node(&g, "Shape", "loop_n", "shape", "");
+    onnx_node(&g, "ConstantOfShape", "shape", "zeros", "");
+    onnx_node(&g, "Add", "piece_rows zeros", "same", "");
+    onnx_node(&g, "Add", "N_size same", "rows", "");
     onnx_output(&g, "rows");
     at_text bytes = onnx_model(&g, 13);
     assert_int_equal(at_write_file("named.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
@@ -347,7 +352,7 @@ static void names_of_sizes(void **state) {
         cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 named.c -o named && ./named");
     expect_text(r->out, "N_size_ 4, kernels:");
     cli_expect(0, "grep -q 'long N_size_, const float .N_size, const float .in_1_piece_rows, "
-                  "float .rows, ' named.h");
+                  "const float .in_2_loop_n, float .rows, ' named.h");
 }
 
 static void refused(void **state) {

@@ -150,6 +150,36 @@ static void rows(void **state) {
     }
 }
 
+/* What is known of a size may be a number that is computed with, or an output. */
+static at_net *told_of_size(bool is_output, int rows) {
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_INT64, at_format(arena, "%d,3", rows));
+    onnx_constant(&g, "first", AT_NET_INT64, "", "0", false);
+    onnx_node(&g, "Shape", "x", "shape", "");
+    onnx_node(&g, "Gather", "shape first", "rows", "");
+    onnx_node(&g, "Clip", is_output ? "x first" : "x first rows", "y", "");
+    onnx_output(&g, "y");
+    if (is_output) onnx_output(&g, "shape");
+    return onnx_open(arena, &g);
+}
+
+static void numbers_of_sizes(void **state) {
+    (void)state;
+    static const char *const faults[] = {"Clip", "an output is another constant"};
+    for (int i = 0; i < 4; i++) {
+        const int small = i / 2 ? 1 : FEW;
+        at_net *few = told_of_size(i % 2, small), *many = told_of_size(i % 2, MANY);
+        at_net_rows found;
+        at_error err;
+        if (at_net_find_rows(arena, few, small, many, MANY, &found, &err) != AT_OK)
+            fail_msg("%s", err.text);
+        assert_non_null(found.fault);
+        assert_non_null(strstr(found.fault, faults[i % 2]));
+        at_net_close(few);
+        at_net_close(many);
+    }
+}
+
 /* ---- the function in C ----------------------------------------------------------------------- */
 
 /* Sums of numbers that float32 has exactly; the rows of the output stand inside. */
@@ -291,6 +321,17 @@ static void picture(onnx_graph *g) {
     onnx_output(g, "y");
 }
 
+/* Whole numbers, an output that is known, and names that the function has for variables. */
+static void sums(onnx_graph *g) {
+    onnx_input(g, "n", AT_NET_INT64, "s");
+    onnx_constant(g, "first", AT_NET_INT64, "1", "0", false);
+    onnx_numbers(g, "args", "2,3", 8, false);
+    onnx_node(g, "CumSum", "n first", "at", "");
+    onnx_node(g, "Identity", "args", "buf", "");
+    onnx_output(g, "at");
+    onnx_output(g, "buf");
+}
+
 static at_net *open_at(const at_net_sizes *s, int64_t size) {
     const at_net_options o = {.dims = at_net_dims_at(arena, s, size)};
     at_net *net;
@@ -411,6 +452,10 @@ static void loops(void **state) {
                 "        if (net_run(weights, 5, x, y, m, q, workspace) != 2) return 5;\n"
                 "        if (net_run(weights, 10, x, y, m, q, workspace) != -2) return "
                 "7;\n    }\n");
+    check_loops(sums, 2,
+                "    {\n        static const long long x[] = {1, 2, -9007199254740993LL, 3, 4};\n"
+                "        static long long y[5];\n        static float known[6];\n"
+                "        if (net_run(weights, 5, x, y, known, workspace) != 2) return 5;\n    }\n");
 }
 
 static int begin(void **state) { return make_arena(state) || make_folder(state); }
@@ -418,6 +463,7 @@ static int end(void **state) { return remove_folder(state) || free_arena(state);
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(option), cmocka_unit_test(rows),
-                                       cmocka_unit_test(pieces), cmocka_unit_test(loops)};
+                                       cmocka_unit_test(numbers_of_sizes), cmocka_unit_test(pieces),
+                                       cmocka_unit_test(loops)};
     return cmocka_run_group_tests(tests, begin, end);
 }
