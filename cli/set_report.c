@@ -299,11 +299,11 @@ static void add_way(at_table *t, const at_layer_result *l, double best_s) {
     at_text_free(&cell);
 }
 
-/* A result says nothing of ways that were not tried. */
+/* A result says nothing of ways that were not tried, now or for the log. */
 static void add_untried_ways(at_text *out, const layer *l) {
     int n = 0;
     for (int i = 0; i < l->num_ways; i++) {
-        if (l->first[i].tally.done) continue;
+        if (l->first[i].tally.done || l->first[i].found) continue;
         at_text_add(out, n++ ? "; " : "\n");
         add_way_name(out, &l->first[i]);
     }
