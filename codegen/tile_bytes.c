@@ -36,9 +36,16 @@ static bool is_beside(const packer *p, int i, int j, int64_t apart) {
     return is_store(p, j) && y->slot == x->slot && y->off == x->off + apart;
 }
 
+/* Is a register, or what it is loaded from where it is used, another one behind these operations?
+ */
 static bool is_changed(const packer *p, int v, int from, int until) {
-    for (int k = from; k < until; k++)
-        if (at_tile_defines(&p->ops[k]) && p->ops[k].dst == v) return true;
+    const at_tile_vreg *r = &p->b->vregs.data[v];
+    const int tensor = r->load && r->slot >= 0 ? p->b->slots[r->slot].tensor : -1;
+    for (int k = from; k < until; k++) {
+        const at_tile_op *op = &p->ops[k];
+        if (at_tile_defines(op) && op->dst == v) return true;
+        if (at_tile_stores(op) && p->b->slots[op->slot].tensor == tensor) return true;
+    }
     return false;
 }
 
@@ -92,18 +99,21 @@ static int unbounded(const packer *p, const at_tile_op *low, at_tile_kind kind, 
     return is_changed(p, high->a, (int)(high - p->ops), (int)(low - p->ops)) ? -1 : high->a;
 }
 
-/* What a store is of, without bounds that cutting has itself: of an integer both; of a float that
- * becomes one the lower one, to which what is no number goes, too. */
+/* What a store is of, without bounds that cutting has itself: of an integer both, but of a bool the
+ * lower one; of a float that becomes one the lower one, to which what is no number goes, too. */
 static int source_of(packer *p, int store, int until, const int *moved) {
     const int v = p->ops[store].a;
     const at_type_facts *of = at_type_of(type_of(p, &p->ops[store]));
     const at_tile_op *low = maker_of(p, v, AT_T_INT_MIN), *whole = maker_of(p, v, AT_T_TO_INT);
-    int x = unbounded(p, low, AT_T_INT_MAX, at_number_of_bits((uint32_t)of->least),
-                      at_number_of_bits((uint32_t)of->most));
-    if (x >= 0) return is_changed(p, x, (int)(low - p->ops), until) ? v : x;
-    low = whole ? maker_of(p, whole->a, AT_T_MIN) : NULL;
-    x = unbounded(p, low, AT_T_MAX, of->least, of->most);
+    const bool is_whole = low;
+    if (whole) low = maker_of(p, whole->a, AT_T_MIN);
+    const int x =
+        is_whole ? unbounded(p, low, AT_T_INT_MAX, at_number_of_bits((uint32_t)(int32_t)of->least),
+                             at_number_of_bits((uint32_t)(int32_t)of->most))
+                 : unbounded(p, low, AT_T_MAX, of->least, of->most);
     if (x < 0) return v;
+    if (is_whole && of->most - of->least == UINT8_MAX)
+        return is_changed(p, x, (int)(low - p->ops), until) ? v : x;
     at_tile_op *bound = &p->b->ops.data[moved[low - p->ops]];
     bound->a = low->b;
     bound->b = (int16_t)x;
@@ -118,7 +128,7 @@ static int cut(packer *p, int x, int y, at_type type) {
 
 static void store_group(packer *p, int first, int n, const int *at, const int *moved) {
     at_builder *b = p->b;
-    const at_type type = type_of(p, &p->ops[first]);
+    const at_type type = type_of(p, &p->ops[first]) == AT_S8 ? AT_S8 : AT_U8;
     int of[MOST_TOGETHER] = {0};
     for (int k = 0; k < n; k++) of[k] = source_of(p, at[k], at[n - 1], moved);
     const int half = cut(p, of[0], of[1], AT_S16);

@@ -180,7 +180,9 @@ static void cut_together(void **state) {
                       "p[y:M, n:N] : u8 = round((x[y, n] - 128)*9e37 - (x[y, n] - 128)*8e37)\n"
                       "q[y:M, n:N] : s8 = round((x[y, n] - 128)*9e37 - (x[y, n] - 128)*8e37)\n"
                       "r[y:M, n:N] : u8 = a[y, n]\n"
-                      "s[y:M, n:N] : s8 = a[y, n]\n");
+                      "s[y:M, n:N] : s8 = a[y, n]\n"
+                      "t[y:M, n:N] : bool = a[y, n]\n"
+                      "u[y:M, n:N] : bool = round((x[y, n] - 128)*9e37 - (x[y, n] - 128)*8e37)\n");
     for (int k = 0; k < 3; k++) {
         const cli_result *r =
             cli_expect(0, "./autotune show ./c.te --isa %s --dump=tile", sets[k][0]);
