@@ -293,11 +293,11 @@ const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *
     v.a = at_value_expr(l, e->arg[0], axes);
     v.b = at_value_expr(l, e->arg[1], axes);
     v.whole = is_whole(l, e);
+    if (whole && (e->op == AT_X_DIV || e->op == AT_X_MOD))
+        return at_value_index_quotient(l, v.a, v.b, e->op == AT_X_MOD);
     alike(l, v.whole, &v.a, &v.b);
     if (!whole && !v.whole && (e->op == AT_X_MIN || e->op == AT_X_MAX))
         return at_value_extreme(l, v.op, v.a, v.b);
-    if (whole && (e->op == AT_X_DIV || e->op == AT_X_MOD))
-        return at_value_index_quotient(l, v.a, v.b, e->op == AT_X_MOD);
     return at_value_new(l, v);
 }
 

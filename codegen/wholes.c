@@ -74,18 +74,47 @@ static bool is_of_indices(const at_value *v) {
     }
 }
 
-/* May it be an integer that no float is? */
-static bool goes_beyond_floats(at_low *l, const at_value *v) {
-    const double most = 0x1p24;
-    if (v->op == AT_V_CONST) return fabs(v->number) > most;
-    if (v->op == AT_V_CHOOSE) return goes_beyond_floats(l, v->b);
-    if (v->op == AT_V_MIN || v->op == AT_V_MAX || v->op == AT_V_SELECT || v->op == AT_V_EITHER)
-        return goes_beyond_floats(l, v->a) || goes_beyond_floats(l, v->b);
-    if (v->op != AT_V_INDEX) return true;
+/* Where an index lies, and whether what it is made of may be an integer that no float is. */
+typedef struct {
+    range all;
+    bool is_beyond;
+} index_range;
+
+static range product(range x, range y) {
+    const double of[] = {x.lo * y.lo, x.lo * y.hi, x.hi * y.lo, x.hi * y.hi};
+    return (range){fmin(fmin(of[0], of[1]), fmin(of[2], of[3])),
+                   fmax(fmax(of[0], of[1]), fmax(of[2], of[3]))};
+}
+
+static range joined(at_val_op op, range x, range y) {
+    switch (op) {
+    case AT_V_ADD: return (range){x.lo + y.lo, x.hi + y.hi};
+    case AT_V_SUB: return (range){x.lo - y.hi, x.hi - y.lo};
+    case AT_V_MUL: return product(x, y);
+    case AT_V_MIN: return (range){fmin(x.lo, y.lo), fmin(x.hi, y.hi)};
+    case AT_V_MAX: return (range){fmax(x.lo, y.lo), fmax(x.hi, y.hi)};
+    default: return (range){fmin(x.lo, y.lo), fmax(x.hi, y.hi)};
+    }
+}
+
+static index_range range_of_index(at_low *l, const at_value *v) {
+    index_range r = {.is_beyond = false};
     int64_t lo, hi;
-    at_aff_range(l, v->at, &lo, &hi);
-    return (double)(v->bounds ? v->bounds[0] : lo) < -most ||
-           (double)(v->bounds ? v->bounds[1] : hi) > most;
+    if (v->op == AT_V_CHOOSE) return range_of_index(l, v->b);
+    if (v->op == AT_V_INDEX) {
+        at_aff_range(l, v->at, &lo, &hi);
+        r.all = (range){(double)(v->bounds ? v->bounds[0] : lo),
+                        (double)(v->bounds ? v->bounds[1] : hi)};
+    } else if (v->op == AT_V_CONST) r.all = (range){v->number, v->number};
+    else if (v->whole || v->op == AT_V_NUMBER) {
+        r.all = range_of(l, v->op == AT_V_NUMBER ? v->a : v);
+        r.all = (range){fmax(r.all.lo, INT32_MIN), fmin(r.all.hi, INT32_MAX)};
+    } else {
+        const index_range x = range_of_index(l, v->a), y = range_of_index(l, v->b);
+        r = (index_range){joined((at_val_op)v->op, x.all, y.all), x.is_beyond || y.is_beyond};
+    }
+    r.is_beyond |= r.all.lo < -0x1p24 || r.all.hi > 0x1p24;
+    return r;
 }
 
 static const at_value *in_integers(at_low *l, const at_value *v) {
@@ -99,7 +128,7 @@ static const at_value *in_integers(at_low *l, const at_value *v) {
 }
 
 const at_value *at_value_of_index(at_low *l, const at_value *v) {
-    return !v->whole && is_of_indices(v) && goes_beyond_floats(l, v) ? in_integers(l, v) : v;
+    return !v->whole && is_of_indices(v) && range_of_index(l, v).is_beyond ? in_integers(l, v) : v;
 }
 
 /* Rounded down: where both are below 2^24, the quotient in float is below the next integer, too. */
@@ -114,28 +143,43 @@ static const at_value *rest_of(at_low *l, const at_value *a, const at_value *b,
     return at_value_binary(l, AT_V_SUB, a, at_value_binary(l, AT_V_MUL, b, quotient));
 }
 
-/* A sum of indices, which fits 32 bits where entries lie within 2^30. */
-static bool is_sum(at_low *l, const at_value *v) {
-    if (v->op == AT_V_ADD || v->op == AT_V_SUB) return is_sum(l, v->a) && is_sum(l, v->b);
-    if (v->op != AT_V_INDEX) return is_of_indices(v) && v->op != AT_V_MUL;
-    int64_t lo, hi;
-    at_aff_range(l, v->at, &lo, &hi);
-    return lo > -3 * (int64_t)AT_MOST_GIVEN && hi < 3 * (int64_t)AT_MOST_GIVEN;
+/* Is it worked out in integers before it is divided: does it fit 32 bits where entries lie within
+ * 2^30, and go beyond floats? */
+static bool is_large(at_low *l, const at_value *v) {
+    const double most = 3.0 * AT_MOST_GIVEN;
+    if (!is_of_indices(v)) return false;
+    const index_range r = range_of_index(l, v);
+    return r.is_beyond && r.all.lo > -most && r.all.hi < most;
 }
 
-/* Of what is beyond 2^24 the quotient in float leaves a rest of at most 2^8 and the divisor, so
- * that the quotient of this is what is missing. */
+/* What a first quotient leaves of a divisor below 2^23 is at most 2^8 and the divisor, so that
+ * floats divide it. One by a larger divisor is off by one at most. */
+static const at_value *missing(at_low *l, const at_value *left, const at_value *by) {
+    if (by->number < 0x1p23)
+        return at_value_as_whole(
+            l, quotient(l, at_value_as_number(l, left), at_value_const(l, by->number, false)));
+    const at_value *none = at_value_const(l, 0, true), *one = at_value_const(l, 1, true),
+                   *most = at_value_const(l, by->number - 1, true);
+    const at_value *below = at_value_binary(l, AT_V_MAX, at_value_binary(l, AT_V_MIN, left, none),
+                                            at_value_const(l, -1, true));
+    const at_value *above = at_value_binary(
+        l, AT_V_MIN, at_value_binary(l, AT_V_MAX, at_value_binary(l, AT_V_SUB, left, most), none),
+        one);
+    return at_value_binary(l, AT_V_ADD, below, above);
+}
+
 const at_value *at_value_index_quotient(at_low *l, const at_value *a, const at_value *b,
                                         bool rest) {
-    const bool is_large = is_sum(l, a) && goes_beyond_floats(l, a);
-    if (!is_large || b->op != AT_V_CONST || b->number >= 0x1p23) {
-        const at_value *q = quotient(l, a, b);
-        return rest ? rest_of(l, a, b, q) : q;
+    if (!is_large(l, a) || b->op != AT_V_CONST) {
+        const at_value *x = at_value_as_number(l, a), *y = at_value_as_number(l, b),
+                       *q = quotient(l, x, y);
+        return rest ? rest_of(l, x, y, q) : q;
     }
     const at_value *of = in_integers(l, a), *by = at_value_as_whole(l, b);
-    const at_value *first = at_value_as_whole(l, quotient(l, at_value_as_number(l, of), b));
+    const at_value *first =
+        at_value_as_whole(l, quotient(l, at_value_as_number(l, of), at_value_as_number(l, by)));
     const at_value *left = rest_of(l, of, by, first);
-    const at_value *more = at_value_as_whole(l, quotient(l, at_value_as_number(l, left), b));
+    const at_value *more = missing(l, left, by);
     return rest ? rest_of(l, left, by, more) : at_value_binary(l, AT_V_ADD, first, more);
 }
 

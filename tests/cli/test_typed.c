@@ -75,8 +75,30 @@ static void entries_unpacked(void **state) {
     }
 }
 
+/* C of a computation is called by a main that has other data than a search, and says whether
+ * results are right. */
+static void called(const char *text, const char *caller) {
+    static const char *const sets[] = {"", "--isa sse2"}; /* "": that of this CPU */
+    if (cli_run("command -v gcc")->status) skip();
+    cli_write("large.te", text);
+    cli_write("caller.c", caller);
+    for (int set = 0; set < 2; set++) {
+        const cli_result *r = cli_expect(
+            0, "./autotune ./large.te --trials 2 --tuner random %s --log l.log", sets[set]);
+        if (strstr(r->err, "failed")) fail_msg("%s", r->err);
+        for (int gnu = 0; gnu < 2; gnu++) {
+            cli_expect(0, "./autotune apply --log l.log --dialect %s --force -o l.c",
+                       gnu ? "gnu" : "c");
+            cli_expect(0, "cat caller.c >> l.c && gcc -O1 -o l l.c -lm && ./l");
+        }
+        cli_run("rm l.log");
+    }
+}
+
+#define QUOTIENT "static long quotient(long x, long y) { return (x - ((x % y) + y) % y)/y; }\n"
+
 /* Index arithmetic that is stored as integers, or of which a rest is taken, with entries that no
- * float is. The data of the search have small ones: the file is called with others. */
+ * float is. The data of the search have small ones. */
 static void large_entries(void **state) {
     (void)state;
     static const char text[] = "args N=37\nv[N] : index\nw[N] : index\n"
@@ -86,8 +108,7 @@ static void large_entries(void **state) {
                                "d[n:N] : s32 = (n - w[n])%1000\n"
                                "e[n:N] : s32 = n%2 == 0 ? v[n] - 1 : max(-w[n], v[n] + 3)\n"
                                "f[n:N] = (v[n] + n)%16\n";
-    static const char caller[] =
-        "static long quotient(long x, long y) { return (x - ((x % y) + y) % y)/y; }\n"
+    static const char caller[] = QUOTIENT
         "int main(void) {\n"
         "    int v[37], w[37], a[37], b[37], c[37], d[37], e[37], wrong = 0;\n"
         "    static float f[37], workspace[1 << 18];\n"
@@ -104,21 +125,42 @@ static void large_entries(void **state) {
         "                 f[n] != v[n] + n - 16*quotient(v[n] + n, 16);\n"
         "    return wrong > 0;\n"
         "}\n";
-    static const char *const sets[] = {"", "--isa sse2"}; /* "": that of this CPU */
-    if (cli_run("command -v gcc")->status) skip();
-    cli_write("large.te", text);
-    cli_write("caller.c", caller);
-    for (int set = 0; set < 2; set++) {
-        const cli_result *r = cli_expect(
-            0, "./autotune ./large.te --trials 2 --tuner random %s --log l.log", sets[set]);
-        if (strstr(r->err, "failed")) fail_msg("%s", r->err);
-        for (int gnu = 0; gnu < 2; gnu++) {
-            cli_expect(0, "./autotune apply --log l.log --dialect %s --force -o l.c",
-                       gnu ? "gnu" : "c");
-            cli_expect(0, "cat caller.c >> l.c && gcc -O1 -o l l.c -lm && ./l");
-        }
-        cli_run("rm l.log");
-    }
+    called(text, caller);
+}
+
+/* Divisors that are near 2^24 and beyond, of entries on either side of their multiples; and what
+ * products of axes, which no float is, are divided by. */
+static void large_quotients(void **state) {
+    (void)state;
+    static const char text[] = "args N=64\nv[N] : index\n"
+                               "a[n:N] : s32 = (v[n] + n)/16777216\n"
+                               "b[n:N] : s32 = (v[n] + n)%16777259\n"
+                               "c[n:N] : s32 = (v[n] - n)/268435456\n"
+                               "d[n:N] : s32 = (v[n] - n)%1073741824\n"
+                               "e[n:N] : s32 = (n*n + 25000000)/7\n"
+                               "f[n:N] : s32 = (n + 5000)*(n + 6000)%1000\n";
+    static const char caller[] = QUOTIENT
+        "#define REST(x, y) ((x) - (y)*quotient(x, y))\n"
+        "int main(void) {\n"
+        "    static const int of[] = {16777216, 16777259, 268435456, 1073741824};\n"
+        "    int v[64], a[64], b[64], c[64], d[64], e[64], f[64], wrong = 0;\n"
+        "    static float workspace[1 << 18];\n"
+        "    for (int k = 0; k < 4; k++)\n"
+        "        for (int times = -(1 << 30)/of[k]; times <= (1 << 30)/of[k]; times++) {\n"
+        "            for (int n = 0; n < 64; n++)\n"
+        "                v[n] = times*of[k] + (times > 0 ? -1 : 1)*(n/2) + (n % 2 ? n : -n);\n"
+        "            large_64(v, a, b, c, d, e, f, workspace);\n"
+        "            for (int n = 0; n < 64; n++)\n"
+        "                wrong += a[n] != quotient(v[n] + n, 16777216) ||\n"
+        "                         b[n] != REST(v[n] + n, 16777259) ||\n"
+        "                         c[n] != quotient(v[n] - n, 268435456) ||\n"
+        "                         d[n] != REST((long)v[n] - n, 1073741824) ||\n"
+        "                         e[n] != (n*n + 25000000)/7 || f[n] != (n + 5000)*(n + "
+        "6000)%1000;\n"
+        "        }\n"
+        "    return wrong > 0;\n"
+        "}\n";
+    called(text, caller);
 }
 
 /* Words of packed numbers use all of their bits, so that the user's may be negative; the numbers of
@@ -202,7 +244,8 @@ int main(void) {
     assert_non_null(getcwd(sources, sizeof sources));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_as_arguments), cmocka_unit_test(entries_unpacked),
-        cmocka_unit_test(large_entries),      cmocka_unit_test(negative_words),
-        cmocka_unit_test(types_in_one_file),  cmocka_unit_test(cut_together)};
+        cmocka_unit_test(large_entries),      cmocka_unit_test(large_quotients),
+        cmocka_unit_test(negative_words),     cmocka_unit_test(types_in_one_file),
+        cmocka_unit_test(cut_together)};
     return cmocka_run_group_tests_name("cli/typed", tests, cli_setup, cli_teardown);
 }
