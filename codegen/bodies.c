@@ -112,6 +112,12 @@ static void alike(at_low *l, bool whole, const at_value **x, const at_value **y)
     *y = whole ? at_value_as_whole(l, at_value_of_index(l, *y)) : at_value_as_number(l, *y);
 }
 
+/* Of an index: an integer that no float is stays one beneath, for what is stored as integers. */
+static const at_value *operand_of_index(at_low *l, const at_value *v) {
+    if (v->op != AT_V_CONST || !v->whole) return v;
+    return at_value_new(l, (at_value){.op = AT_V_NUMBER, .a = v});
+}
+
 /* Is it worked out in 32-bit integers, and no index? */
 static bool is_whole(const at_low *l, const at_expr *e) {
     return !is_index(l, e) && at_expr_is_whole(l->program->compute, e);
@@ -211,22 +217,25 @@ static bool is_extreme(const at_expr *e, const void *unused) {
     return e->op == AT_X_MIN || e->op == AT_X_MAX;
 }
 
-/* Is in it the larger or smaller of two numbers of which one is from a list, as max(ends[i] -
- * ends[i - 1], 1): how far it goes nobody knows. As values the two are compared alike. */
-static bool has_extreme_of_entries(at_low *l, const at_aff *x, const at_expr *e) {
+/* May it be a number of entries that no table of numbers has? */
+static bool goes_far(at_low *l, const at_aff *x) {
     int64_t lo, hi;
     at_aff_range(l, x, &lo, &hi);
-    return hi - lo >= INT32_MAX && at_expr_find_value(e, is_extreme, NULL);
+    return hi - lo >= 1 << 24 && at_aff_reads(l, x);
+}
+
+/* Is in it the larger or smaller of two numbers of which one is from a list, as max(ends[i] -
+ * ends[i - 1], 1)? As values the two are compared alike. */
+static bool has_extreme_of_entries(at_low *l, const at_aff *x, const at_expr *e) {
+    return goes_far(l, x) && at_expr_find_value(e, is_extreme, NULL);
 }
 
 /* Has x digits of an entry and something else, as w[n, k] + k, which no table of entries has? */
 static bool divides_mixture(at_low *l, const at_aff *x) {
     for (int i = 0; i < x->n; i++) {
         const int sym = x->t[i].sym;
-        int64_t lo, hi;
         if (l->syms.data[sym].kind != AT_SYM_DIV || at_entry_of(l, sym, true) >= 0) continue;
-        at_aff_range(l, l->syms.data[sym].of, &lo, &hi);
-        if (hi - lo >= INT32_MAX) return true;
+        if (goes_far(l, l->syms.data[sym].of)) return true;
     }
     return false;
 }
@@ -295,6 +304,7 @@ const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *
     v.whole = is_whole(l, e);
     if (whole && (e->op == AT_X_DIV || e->op == AT_X_MOD))
         return at_value_index_quotient(l, v.a, v.b, e->op == AT_X_MOD);
+    if (whole) v.a = operand_of_index(l, v.a), v.b = operand_of_index(l, v.b);
     alike(l, v.whole, &v.a, &v.b);
     if (!whole && !v.whole && (e->op == AT_X_MIN || e->op == AT_X_MAX))
         return at_value_extreme(l, v.op, v.a, v.b);

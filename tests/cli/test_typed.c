@@ -128,8 +128,8 @@ static void large_entries(void **state) {
     called(text, caller);
 }
 
-/* Divisors that are near 2^24 and beyond, of entries on either side of their multiples; and what
- * products of axes, which no float is, are divided by. */
+/* Divisors near 2^24 and beyond, of entries on either side of their multiples; products of axes and
+ * numbers that no float is. */
 static void large_quotients(void **state) {
     (void)state;
     static const char text[] = "args N=64\nv[N] : index\n"
@@ -138,18 +138,20 @@ static void large_quotients(void **state) {
                                "c[n:N] : s32 = (v[n] - n)/268435456\n"
                                "d[n:N] : s32 = (v[n] - n)%1073741824\n"
                                "e[n:N] : s32 = (n*n + 25000000)/7\n"
-                               "f[n:N] : s32 = (n + 5000)*(n + 6000)%1000\n";
+                               "f[n:N] : s32 = (n + 5000)*(n + 6000)%1000\n"
+                               "g[n:N] : s32 = min(v[n] + n, 16777217) - n*n\n"
+                               "h[n:N] : s32 = max(v[n], 3) - (v[n]/3 + n)%5\n";
     static const char caller[] = QUOTIENT
         "#define REST(x, y) ((x) - (y)*quotient(x, y))\n"
         "int main(void) {\n"
         "    static const int of[] = {16777216, 16777259, 268435456, 1073741824};\n"
-        "    int v[64], a[64], b[64], c[64], d[64], e[64], f[64], wrong = 0;\n"
+        "    int v[64], a[64], b[64], c[64], d[64], e[64], f[64], g[64], h[64], wrong = 0;\n"
         "    static float workspace[1 << 18];\n"
         "    for (int k = 0; k < 4; k++)\n"
         "        for (int times = -(1 << 30)/of[k]; times <= (1 << 30)/of[k]; times++) {\n"
         "            for (int n = 0; n < 64; n++)\n"
         "                v[n] = times*of[k] + (times > 0 ? -1 : 1)*(n/2) + (n % 2 ? n : -n);\n"
-        "            large_64(v, a, b, c, d, e, f, workspace);\n"
+        "            large_64(v, a, b, c, d, e, f, g, h, workspace);\n"
         "            for (int n = 0; n < 64; n++)\n"
         "                wrong += a[n] != quotient(v[n] + n, 16777216) ||\n"
         "                         b[n] != REST(v[n] + n, 16777259) ||\n"
