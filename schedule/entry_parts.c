@@ -8,7 +8,7 @@ enum { LEAST_SHIFT = 16 }; /* what a shift by that leaves is as small as a part 
 typedef struct packed {
     const at_compute *c;
     bool *keeps; /* [tensor] the index tensor, and stages whose elements are its entries */
-    entry_parts found;
+    bool found;
 } packed;
 
 static bool reads_kept(const at_expr *e, const void *ctx) {
@@ -51,7 +51,7 @@ static bool is_upper(const at_expr *e) {
     return e->arg[1]->integer >= (e->op == AT_X_DIV ? 1 << LEAST_SHIFT : LEAST_SHIFT);
 }
 
-/* A remainder, or bits: as large of negative entries as of others. */
+/* A remainder, or bits. */
 static bool is_bits(const packed *p, const at_expr *e) {
     if (e->op == AT_X_MOD) return at_expr_is_size(e->arg[1]) && is_one_entry(p, e->arg[0]);
     for (int k = 0; k < 2 && e->op == AT_X_BIT_AND; k++)
@@ -62,9 +62,9 @@ static bool is_bits(const packed *p, const at_expr *e) {
 
 static at_walk find_whole(const at_expr *e, void *ctx) {
     packed *p = ctx;
-    const bool has_sign = is_upper(e) && is_one_entry(p, e);
-    if (!has_sign && !is_bits(p, e)) return reads_kept(e, p) ? AT_WALK_END : AT_WALK_ON;
-    if (has_sign || !p->found) p->found = has_sign ? PARTS_SIGNED : PARTS_OF_BITS;
+    const bool is_part = (is_upper(e) && is_one_entry(p, e)) || is_bits(p, e);
+    if (!is_part) return reads_kept(e, p) ? AT_WALK_END : AT_WALK_ON;
+    p->found = true;
     return AT_WALK_PAST;
 }
 
@@ -76,21 +76,21 @@ static bool is_whole_in(packed *p, const at_tensor *t) {
     return is_whole;
 }
 
-entry_parts entry_parts_of(at_arena *a, const at_compute *c, int tensor) {
+bool has_entry_parts(at_arena *a, const at_compute *c, int tensor) {
     packed p = {.c = c, .keeps = AT_NEW_ARRAY(a, bool, c->num_tensors)};
     p.keeps[tensor] = true;
     for (int s = tensor + 1; s < c->num_tensors; s++) {
         const at_tensor *t = &c->tensors[s];
         if (t->role != AT_ROLE_STAGE) continue;
         if (t->type == AT_S32 && !t->num_reduce && is_kept_entry(&p, t->body)) p.keeps[s] = true;
-        else if (is_whole_in(&p, t)) return PARTS_NONE;
+        else if (is_whole_in(&p, t)) return false;
     }
     return p.found;
 }
 
 bool at_index_is_packed(const at_compute *c, int tensor) {
     at_arena *a = at_arena_new();
-    const bool is = entry_parts_of(a, c, tensor) != PARTS_NONE;
+    const bool is = has_entry_parts(a, c, tensor);
     at_arena_free(a);
     return is;
 }

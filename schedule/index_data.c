@@ -81,7 +81,7 @@ typedef struct {
     const at_index_range *found; /* [tensor] */
     const bool *is_found;        /* [tensor] */
     bool *is_beside;             /* [tensor] found before, and of an index that reads this one */
-    const entry_parts *parts;    /* [tensor] */
+    const bool *has_parts;       /* [tensor] parts of its entries alone are read */
 } finder;
 
 /* Entries that are the same, the smallest or the largest, and random ones. */
@@ -179,8 +179,8 @@ static int64_t largest_place(const at_compute *c, int64_t *const *extents, int t
  * data are known. */
 static void find(finder *f, int tensor, int64_t largest, at_index_range *r) {
     const int64_t begins[] = {INT32_MIN, r->lo, 0, 1};
-    const bool any_sign = f->parts[tensor] == PARTS_OF_BITS && !r->lo;
-    if (f->parts[tensor]) largest = INT32_MAX;
+    const bool any_sign = f->has_parts[tensor] && !r->lo;
+    if (f->has_parts[tensor]) largest = INT32_MAX;
     f->tensor = tensor;
     find_beside(f, tensor);
     for (size_t i = !any_sign; i < sizeof begins / sizeof *begins; i++) {
@@ -243,7 +243,7 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
     const int64_t largest = largest_extent(c, extents);
     int64_t elements = 0, *of_tensor = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
     bool *is_found = AT_NEW_ARRAY(a, bool, c->num_tensors);
-    entry_parts *parts = AT_NEW_ARRAY(a, entry_parts, c->num_tensors);
+    bool *has_parts = AT_NEW_ARRAY(a, bool, c->num_tensors);
     finder f = {.c = c,
                 .values = values,
                 .stop = stop,
@@ -251,13 +251,13 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
                 .found = out,
                 .is_found = is_found,
                 .is_beside = AT_NEW_ARRAY(a, bool, c->num_tensors),
-                .parts = parts,
+                .has_parts = has_parts,
                 .data = AT_NEW_ARRAY(a, at_data, c->num_tensors)};
     for (int t = 0; t < c->num_tensors; t++) {
         out[t] = (at_index_range){0};
         of_tensor[t] = element_count(c, t, extents[t]);
         if (c->tensors[t].role != AT_ROLE_INDEX) continue;
-        parts[t] = entry_parts_of(a, c, t);
+        has_parts[t] = has_entry_parts(a, c, t);
         elements += of_tensor[t];
         if (elements < 0 || elements > MOST_ELEMENTS) elements = MOST_ELEMENTS + 1;
     }

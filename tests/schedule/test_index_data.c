@@ -25,7 +25,8 @@ static const struct {
      "k",
      {0, 7, false, false}},
     {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m] + 20]\n", "r", {0, 0, false, false}},
-    /* Parts of an entry alone, also of a copy: all of 32 bits, or of 31 where the sign is part. */
+    /* Parts of an entry alone, also of a copy: all of 32 bits, or of 31 where a place has the sign.
+     */
     {"r[M] : index\nb[m:M] = r[m]%16 + r[m]/268435456%16\n",
      "r",
      {INT32_MIN, INT32_MAX, false, false}},
@@ -44,7 +45,7 @@ static const struct {
     {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]/65536]*(r[m]%4)\n",
      "r",
      {0, (1 << 20) - 1, false, false}},
-    {"r[M] : index\nb[m:M] = (r[m] >> 20)*3\n", "r", {0, INT32_MAX, false, false}},
+    {"r[M] : index\nb[m:M] = (r[m] >> 20)*3\n", "r", {INT32_MIN, INT32_MAX, false, false}},
     {"r[M] : index\nq[m:M] : s32 = r[m]\nb[m:M] = q[m] >> 28 & 15\n",
      "r",
      {INT32_MIN, INT32_MAX, false, false}},
