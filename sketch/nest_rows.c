@@ -126,12 +126,24 @@ static at_status make_lanes(rows *r, int stage, int k, const char **outer) {
     return n > 1 ? sketch_step(r->s, &order, r->err) : AT_OK;
 }
 
-/* The outermost loop of the rows with several turns, which threads share. */
+/* Does a stage that reads itself go from step to step along an axis of the rows? */
+static bool is_step(const rows *r, int axis) {
+    uint32_t steps = 0;
+    for (int t = 0; t <= r->last; t++)
+        if (r->has_leaf[t])
+            steps |= r->s->facts->of[t].steps | at_recurrence_of(r->s->facts->compute, t).steps;
+    return steps >> axis & 1;
+}
+
+/* The loop of the rows that threads share: the outermost one with several turns that are no steps,
+ * or else the first. */
 static const char *shared_loop(const rows *r) {
-    for (int k = 0; k < r->num - 1; k++)
-        if (r->s->facts->of[r->last].extent[k] > 1)
-            return r->s->facts->compute->tensors[r->last].axes[k].name;
-    return r->outer;
+    const at_tensor *t = &r->s->facts->compute->tensors[r->last];
+    const int row = r->num - 1;
+    for (int k = 0; k <= row; k++)
+        if (r->s->facts->of[r->last].extent[k] > 1 && !is_step(r, k))
+            return k < row ? t->axes[k].name : r->outer;
+    return row ? t->axes[0].name : r->outer;
 }
 
 /* The last stage's loops: rows, a few of them side by side, then the rest. */

@@ -146,6 +146,27 @@ static void turned_by_rows(void **state) {
     assert_non_null(strstr(r->out, "\"failed\": {}"));
 }
 
+/* Threads share the first loop of several turns of the rows, but never steps: those of a stage that
+ * reads itself stand within. */
+static void shared_rows(void **state) {
+    (void)state;
+    cli_write("steps.te",
+              "args B=1, G=1, T=9, C=40\nx[B, G, T, C] : input\n"
+              "h[b:B, g:G, t:T, c:C] = (t > 0 ? 0.5*h[b, g, t - 1, c] : 0) + x[b, g, t, c]\n"
+              "m[b:B, g:G, t:T] = max(c:C) h[b, g, t, c]\n"
+              "out[b:B, g:G, t:T, c:C] = h[b, g, t, c] - m[b, g, t]\n");
+    static const struct {
+        const char *args, *loops;
+    } of[] = {
+        {"B=1", "b:para, g, t0 =>"}, {"G=5", "b, g:para, t0 =>"}, {"B=3,G=5", "b:para, g, t0 =>"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const cli_result *r =
+            cli_expect(0, "./autotune derive ./steps.te --args %s --sketch rows", of[i].args);
+        if (!strstr(r->out, of[i].loops)) fail_msg("%s:\n%s", of[i].args, r->out);
+        cli_expect(0, "./autotune run ./steps.te --args %s --sketch rows", of[i].args);
+    }
+}
+
 /* Of what show printed: the tree. */
 static const char *tree_of(const cli_result *r) { return strstr(r->out, "\n\n") + 2; }
 
@@ -276,6 +297,7 @@ int main(void) {
         cmocka_unit_test(as_template),    cmocka_unit_test(one_sketch),
         cmocka_unit_test(pasted),         cmocka_unit_test(begun),
         cmocka_unit_test(lines_of_trees), cmocka_unit_test(turned_by_rows),
+        cmocka_unit_test(shared_rows),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
