@@ -31,11 +31,8 @@ static const char typed[] =
     "%s";
 
 static const char sum[] =
-    "sum(kh:KH, kw:KW, c:C)\n"
-    "    %s[n, h*sh + kh*dh, w*sw + kw*dw, c] * %s[kh, kw, c, f]\n";
-
-/* %s: the type. */
-static const char more_channels[] = "wide[kh:KH, kw:KW, c:C, f:CO] : %s = c < CI ? weight[kh, kw, c, f] : 0\n";
+    "sum(kh:KH, kw:KW, c:CI)\n"
+    "    %s[n, h*sh + kh*dh, w*sw + kw*dw, c] * weight[kh, kw, c, f]\n";
 
 /* A row's points and their channels are one axis: of fours of terms, but few are padding. %s: the
  * types of data and weight. */
@@ -61,17 +58,10 @@ static const char tree[] =
 
 static int is_padded(at_template *t) { return at_evaluate(t, "pt || pl || pb || pr") != 0; }
 
-static int is_of_bytes(at_template *t) { return at_argument_type(t, "types", 0)[1] == '8'; }
-
-/* Have dot products fewer channels than terms, so that points of a row are terms, too? */
+/* Do dot products of bytes have fewer channels than they have terms, or other numbers of them? */
 static int is_joined(at_template *t) {
-    return is_of_bytes(t) && at_evaluate(t, "CI < 4 && KW*CI > 2 && dw == 1");
-}
-
-/* Do three of four bytes of dot products have channels, or more? Then the others are padding, too.
- */
-static int has_more_channels(at_template *t) {
-    return is_of_bytes(t) && !is_joined(t) && at_evaluate(t, "CI > 2 && CI % 4 != 0");
+    const int is_byte = at_argument_type(t, "types", 0)[1] == '8';
+    return is_byte && at_evaluate(t, "CI % 4 != 0 && KW*CI > 2 && dw == 1");
 }
 
 static const char *type(at_template *t, int i) { return at_argument_type(t, "types", i); }
@@ -81,25 +71,21 @@ static void define_typed(at_template *t) {
                           .channel = "f",
                           .channels = "CO",
                           .value = "acc[n, h, w, f]"};
-    const int joins = is_joined(t), widens = has_more_channels(t), pads = is_padded(t) || widens;
+    const int joins = is_joined(t), pads = is_padded(t);
     if (joins) at_sizes(t, "K = (KW*CI + 3)/4*4, X = (OW - 1)*sw*CI + K");
-    else at_sizes(t, widens ? "C = (CI + 3)/4*4" : "C = CI");
     const char *pad =
         at_textf(t,
-                 "pad[n:N, y:H+pt+pb, x:W+pl+pr, c:C] : %s = inside ?"
+                 "pad[n:N, y:H+pt+pb, x:W+pl+pr, c:CI] : %s = inside ?"
                  " data[n, y - pt, x - pl, c] : 0\n"
-                 "    where inside = pt <= y && y < H + pt && pl <= x && x < W + pl%s\n%s",
-                 type(t, 0), widens ? " && c < CI" : "",
-                 widens ? at_textf(t, more_channels, type(t, 1)) : "");
-    at_compute(t,
-               at_textf(t, typed, type(t, 0), type(t, 1),
-                        joins  ? at_textf(t, joined, type(t, 0), type(t, 1))
-                        : pads ? pad
-                               : "",
-                        at_sum_type(t, "types"),
-                        joins ? sum_of_joined
-                              : at_textf(t, sum, pads ? "pad" : "data", widens ? "wide" : "weight"),
-                        at_typed_output(t, "types", &out)));
+                 "    where inside = pt <= y && y < H + pt && pl <= x && x < W + pl\n",
+                 type(t, 0));
+    at_compute(t, at_textf(t, typed, type(t, 0), type(t, 1),
+                           joins  ? at_textf(t, joined, type(t, 0), type(t, 1))
+                           : pads ? pad
+                                  : "",
+                           at_sum_type(t, "types"),
+                           joins ? sum_of_joined : at_textf(t, sum, pads ? "pad" : "data"),
+                           at_typed_output(t, "types", &out)));
 }
 
 static void define(at_template *t) {
