@@ -29,6 +29,7 @@
  * words: bytes are widened to s16 for dot products, where a set has those of bytes by several
  * instructions alone (rewrite_operands.c). These sketches are the default for such sets alone, and
  * only where factors are needed often, unless a set has no others. */
+#include "schedule/access.h"
 #include "sketch/nests.h"
 
 /* ---- strip ----------------------------------------------------------------------------------- */
@@ -69,21 +70,42 @@ static bool is_longer(const sketch_state *s, int stage, const at_access *x) {
     return terms && s->facts->extents[x->from][row] > s->facts->extents[x->tensor][of];
 }
 
-static at_walk find_division(const at_expr *e, void *unused) {
-    (void)unused;
-    return e->op == AT_X_DIV || e->op == AT_X_MOD ? AT_WALK_END : AT_WALK_ON;
+static bool is_quotient(const at_expr *e, const void *rest) {
+    const at_expr *const r = rest;
+    return e->op == AT_X_DIV && at_expr_equal(e->arg[0], r->arg[0]) &&
+           at_expr_equal(e->arg[1], r->arg[1]);
 }
 
-/* Does it put together what several axes of memory hold, such as a picture's points and their few
- * channels, so that terms of dot products go along both? */
+/* A read that takes an axis apart: one index is its rest, and the quotient is in another one. */
+static at_walk find_parted(const at_expr *e, void *axis) {
+    if (e->op != AT_X_INDEX) return AT_WALK_ON;
+    for (int r = 0; r < e->nargs; r++) {
+        const at_expr *rest = e->arg[r];
+        if (rest->op != AT_X_MOD || rest->arg[0]->op != AT_X_NAME) continue;
+        for (int q = 0; q < e->nargs; q++)
+            if (at_expr_find(e->arg[q], is_quotient, rest)) {
+                *(int *)axis = rest->arg[0]->ref;
+                return AT_WALK_END;
+            }
+    }
+    return AT_WALK_ON;
+}
+
+/* Do terms of dot products go along an axis that is two in memory, as the points of a picture's row
+ * and their few channels are? */
 static bool is_joined(const sketch_state *s, int stage, const at_access *x) {
     const at_compute *c = s->facts->compute;
     const at_tensor *t = &c->tensors[stage];
+    uint32_t axes = 0;
     bool divides = false;
-    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
-        divides |= s->facts->of[stage].divisor[k] != NULL;
-    return divides && tile_dot_terms(c, t) && x->is_guarded && x->from != x->tensor &&
-           at_expr_walk(c->tensors[x->from].body, find_division, NULL);
+    int joined = -1;
+    if (!tile_dot_terms(c, t) || x->from == x->tensor) return false;
+    at_expr_walk(c->tensors[x->from].body, find_parted, &joined);
+    const at_expr *read = at_expr_read_of(t->body, x->from);
+    if (!read || joined < 0 || joined >= read->nargs) return false;
+    at_index_look(read->arg[joined], &axes, &divides);
+    const uint32_t own = (1u << t->num_axes) - 1;
+    return (axes & own) && (axes & ~own);
 }
 
 /* Is the padding between elements, as in a transposed convolution? Phases take care of that, a copy
@@ -100,15 +122,15 @@ static const char *strip(const sketch_state *s, sketch_start *out) {
     out->kept = AT_NEW_ARRAY(s->arena, bool, s->before->compute->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
-        if (!f->is_stage || f->is_dissolved || !c->tensors[t].num_reduce ||
-            has_phases(f, c->tensors[t].num_axes))
-            continue;
+        if (!f->is_stage || f->is_dissolved || !c->tensors[t].num_reduce) continue;
+        const bool phases = has_phases(f, c->tensors[t].num_axes);
         for (int i = 0; i < f->num_accesses; i++) {
             int from = f->access[i].from, vec = tile_vector_of(s, t),
                 known = at_compute_find(s->before->compute, c->tensors[from].name);
-            const bool other = is_padded_otherwise(c, t, &f->access[i]) ||
-                               is_longer(s, t, &f->access[i]) || is_joined(s, t, &f->access[i]);
-            if (from == f->access[i].tensor || out->kept[known] ||
+            const bool joined = is_joined(s, t, &f->access[i]),
+                       other = joined || is_padded_otherwise(c, t, &f->access[i]) ||
+                               is_longer(s, t, &f->access[i]);
+            if (from == f->access[i].tensor || out->kept[known] || (phases && !joined) ||
                 !(other || is_cut(s, t, &f->access[i])))
                 continue;
             out->kept[known] = true;

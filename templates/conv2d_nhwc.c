@@ -34,15 +34,16 @@ static const char sum[] =
     "sum(kh:KH, kw:KW, c:CI)\n"
     "    %s[n, h*sh + kh*dh, w*sw + kw*dw, c] * weight[kh, kw, c, f]\n";
 
-/* A row's points and their channels are one axis: of fours of terms, but few are padding. %s: the
- * types of data and weight. */
+/* A row's points and their channels are one axis, so that fours of terms go along the P points that
+ * lie side by side, and few terms are padding. %s: the types of data and weight. */
 static const char joined[] =
     "pad[n:N, y:H+pt+pb, x:X] : %s = inside ? data[n, y - pt, x/CI - pl, x%%CI] : 0\n"
     "    where inside = pt <= y && y < H + pt && pl*CI <= x && x < (W + pl)*CI\n"
-    "wide[kh:KH, k:K, f:CO] : %s = k < KW*CI ? weight[kh, k/CI, k%%CI, f] : 0\n";
+    "wide[kh:KH, kw:KW/P, k:K, f:CO] : %s = k < P*CI ? weight[kh, kw*P + k/CI, k%%CI, f] : 0\n";
 
 static const char sum_of_joined[] =
-    "sum(kh:KH, k:K) pad[n, h*sh + kh*dh, w*sw*CI + k] * wide[kh, k, f]\n";
+    "sum(kh:KH, kw:KW/P, k:K)\n"
+    "    pad[n, h*sh + kh*dh, (w*sw + kw*dw)*CI + k] * wide[kh, kw, k, f]\n";
 
 /* Which order the reduction loops are in: kw innermost where it is unrolled, unless it stands above
  * co and ci. %s: prefetch, if any. */
@@ -61,7 +62,7 @@ static int is_padded(at_template *t) { return at_evaluate(t, "pt || pl || pb || 
 /* Do dot products of bytes have fewer channels than they have terms, or other numbers of them? */
 static int is_joined(at_template *t) {
     const int is_byte = at_argument_type(t, "types", 0)[1] == '8';
-    return is_byte && at_evaluate(t, "CI % 4 != 0 && KW*CI > 2 && dw == 1");
+    return is_byte && at_evaluate(t, "CI % 4 != 0 && (dw == 1 ? KW : 1)*CI > 2");
 }
 
 static const char *type(at_template *t, int i) { return at_argument_type(t, "types", i); }
@@ -72,7 +73,9 @@ static void define_typed(at_template *t) {
                           .channels = "CO",
                           .value = "acc[n, h, w, f]"};
     const int joins = is_joined(t), pads = is_padded(t);
-    if (joins) at_sizes(t, "K = (KW*CI + 3)/4*4, X = (OW - 1)*sw*CI + K");
+    if (joins)
+        at_sizes(t, "P = dw == 1 ? KW : 1, K = (P*CI + 3)/4*4,"
+                    "X = ((OW - 1)*sw + (KW/P - 1)*dw)*CI + K");
     const char *pad =
         at_textf(t,
                  "pad[n:N, y:H+pt+pb, x:W+pl+pr, c:CI] : %s = inside ?"

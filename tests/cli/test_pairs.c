@@ -248,16 +248,24 @@ static void single_products(void **state) {
     }
 }
 
-/* The points of a row and their three channels are one axis, whose last terms are padding: their
- * weights are 0. */
+/* The points of a row and their few channels are one axis, whose last terms are padding: their
+ * weights are 0. Of a dilated convolution a point's channels are. By default it is copied with its
+ * padding, whatever its sizes divide. */
 static void joined_channels(void **state) {
     (void)state;
     static const char task[] =
-        "conv2d_nhwc --args 'H=9,W=11,CI=3,CO=32,types=\"%s\"' --isa avx512vnni";
-    static const char *const types[] = {"u8s8u8", "s8s8s32"};
-    for (int i = 0; i < 2; i++) {
+        "conv2d_nhwc --args 'H=9,W=11,%s,CO=32,types=\"%s\"' --isa avx512vnni";
+    static const char *const types[] = {"u8s8u8", "s8s8s32"}, *const sizes[] = {
+                                                                  "CI=3",
+                                                                  "CI=5",
+                                                                  "CI=6,KH=2,KW=2,padding=0",
+                                                                  "CI=3,strides=2,padding=0",
+                                                                  "CI=1,KH=5,KW=5",
+                                                                  "CI=7,KH=1,KW=1,padding=0",
+                                                                  "CI=7,padding=2,dilation=2"};
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
         char args[160];
-        snprintf(args, sizeof args, task, types[i]);
+        snprintf(args, sizeof args, task, sizes[i / 2], types[i % 2]);
         const cli_result *r = cli_expect(0, "./autotune show %s --dump=tile", args);
         assert_non_null(strstr(r->out, "k_i:4 dot"));
         assert_null(strstr(r->out, "no dot products"));
