@@ -171,6 +171,7 @@ static bool is_turned(const at_estimator *e, const est_leaf *x) {
     const est_stage *st = &e->stages[x->node->tensor];
     int along[2] = {-1, -1}; /* of what is read, of what is written */
     if (last < 1 || x->num_accesses != 2 || st->operations > 0) return false;
+    if (x->loop[last - 1].ann == AT_ANN_PARA) return false; /* each of its turns is a thread's */
     for (int k = 0; k < 2; k++)
         for (int i = last - 1; i <= last; i++)
             if (x->access[k].step[i] == 1 && x->access[k].buffer->bytes == 4)

@@ -195,7 +195,8 @@ static void bounded_quotients(void **state) {
 }
 
 /* What lies along one loop and is stored along another is turned round in squares, as fast as it is
- * copied but for a few times; in loops shorter than a square it goes element by element. */
+ * copied but for a few times; in loops shorter than a square, and where threads share one of the
+ * two loops, it goes element by element. */
 static void turned_squares(void **state) {
     (void)state;
     static const program copy = {"copy", "M=64 N=64", "x[M, N] : input\ny[m:M, n:N] = x[m, n]\n",
@@ -205,11 +206,15 @@ static void turned_squares(void **state) {
                                     "n0, m, n1 =>\n    @y = {n0, n1}/n, m\n"},
                          elements = {"elements", "M=64 N=64 n0=32 n1=2",
                                      "x[M, N] : input\ny[n:N, m:M] = x[m, n]\n",
-                                     "n0, m, n1 =>\n    @y = {n0, n1}/n, m\n"};
+                                     "n0, m, n1 =>\n    @y = {n0, n1}/n, m\n"},
+                         shared = {"shared", "M=64 N=64",
+                                   "x[M, N] : input\ny[n:N, m:M] = x[m, n]\n",
+                                   "n:para, m =>\n    @y = n, m\n"};
     at_arena *a = at_arena_new();
     const double ns = estimate_with(a, &squares, 1 << 20, NULL).ns;
     assert_true(ns > estimate_with(a, &copy, 1 << 20, NULL).ns);
     assert_true(ns < 0.4 * estimate_with(a, &elements, 1 << 20, NULL).ns);
+    assert_true(ns < 0.4 * estimate_with(a, &shared, 1 << 20, NULL).ns);
     at_arena_free(a);
 }
 
