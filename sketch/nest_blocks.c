@@ -66,7 +66,8 @@ static int row_outside(const sketch_state *s, int stage, int tensor, const nest_
 }
 
 /* A tile with rows along one axis of a sum that the stage alone reads and that is too large to stay
- * near, and the axis along which the tiles and their reader go row by row; -1: there is none. */
+ * near, as a row of its tiles is not, and the axis along which the tiles and their reader go row by
+ * row; -1: there is none. */
 static int find_tile_by_rows(const sketch_state *s, int stage, const at_access *x,
                              nest_choice *tile) {
     const at_tensor *sum = &s->facts->compute->tensors[x->tensor];
@@ -78,7 +79,8 @@ static int find_tile_by_rows(const sketch_state *s, int stage, const at_access *
     nest_find_tile(s, x->tensor, &tiles);
     *tile = tiles.of[0];
     if (!tiles.num || tile->groups || tile->row < 0 || tile->second >= 0 ||
-        tile_third_of(s, x->tensor, tile->vec, tile->row, -1) >= 0)
+        tile_third_of(s, x->tensor, tile->vec, tile->row, -1) >= 0 ||
+        f->extent[tile->vec] * f->extent[tile->row] > FAR_ELEMENTS)
         return -1;
     tile->rows_first = tile->by_rows = true;
     return row_outside(s, stage, x->tensor, tile);

@@ -123,7 +123,7 @@ static void one_sketch(void **state) {
 
 /* Sums that are stored with their last axis turned, and are too many to stay near, are turned row
  * by row behind their tiles: all sizes of tiles and blocks make the same. Where axes have other
- * names there is no such sketch. */
+ * names, and where what one turn sums is too much to stay near, there is no such sketch. */
 static void turned_by_rows(void **state) {
     (void)state;
 #define SUMS                                                                                       \
@@ -139,6 +139,13 @@ static void turned_by_rows(void **state) {
         strstr(r->out, "\n    v0, f0 =>\n        f1, v1 =>\n            @s_last_packed"));
     r = cli_expect(0, "./autotune derive ./named.te");
     assert_null(strstr(r->out, "with_s_last"));
+    cli_write("batch.te", "args B=2, M=400, N=300, K=9\nx[B, M, K] : input\nw[B, K, N] : input\n"
+                          "s[b:B, i:M, j:N] = sum(k:K) x[b, i, k]*w[b, k, j]\n"
+                          "out[b:B, j:N, i:M] = max(s[b, i, j], 0)\n");
+    r = cli_expect(0, "./autotune derive ./batch.te --args B=9,M=100,N=90");
+    assert_non_null(strstr(r->out, "with_s"));
+    r = cli_expect(0, "./autotune derive ./batch.te");
+    assert_null(strstr(r->out, "with_s"));
     r = cli_expect(0,
                    "./autotune ./rows.te --sketch %s --tuner random --trials 12 --log rows.log "
                    "--json",
