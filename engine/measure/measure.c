@@ -427,7 +427,7 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
     }
     at_candidate_lose(a, result,
                       at_format(a,
-                                "measured %d times as faster than its multiply-adds can be "
+                                "measured %d times, each time faster than its multiply-adds can be "
                                 "(%.4g GFLOP/s, the FMA peak is %.4g): this machine's clock is "
                                 "wrong, or the kernel does not do all of them",
                                 MOST_AGAIN + 1, result->extra.gflops, s->bench->peak));
