@@ -94,7 +94,9 @@ static at_status make_chain(chain *c) {
                               c->err));
         AT_TRY(make_row(c, t));
     }
-    return sketch_mark(c->s, last->name, last->axes[0].name, AT_ANN_PARA, c->err);
+    const char *const shared =
+        sketch_first_before(c->s, c->last, last->num_axes - 1, last->axes[0].name);
+    return sketch_mark(c->s, last->name, shared, AT_ANN_PARA, c->err);
 }
 
 void sketch_chain(const sketch_state *s, sketch_states *out, at_error *err) {

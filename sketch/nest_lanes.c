@@ -172,9 +172,13 @@ void sketch_place_left(sketch_states *states) {
 
 /* ---- in groups ------------------------------------------------------------------------------- */
 
+/* Points and their channels that become one axis lie side by side: that takes no groups. */
 static bool has_groups(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
-    int last = s->facts->compute->tensors[stage].num_axes - 1;
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const int last = t->num_axes - 1;
+    if (f->num_accesses == 1 && f->access[0].stride[last] == 1 && nest_parted_axis(t->body) == last)
+        return false;
     return !f->steps && f->divisor[last] && !f->is_phase[last] &&
            f->inner[last] <= MOST_LANE_STEP && f->extent[last] >= LEAST_GROUPS * f->inner[last];
 }
@@ -193,7 +197,7 @@ at_status nest_make_groups(sketch_state *s, int stage, const nest_choice *c, at_
     AT_TRY(sketch_step(s, &order, err));
     AT_TRY(sketch_mark(s, t->name, within, AT_ANN_UNROLL, err));
     AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
-    return sketch_mark(s, t->name, last > 0 ? t->axes[0].name : parts[0], AT_ANN_PARA, err);
+    return sketch_mark(s, t->name, sketch_first_before(s, stage, last, parts[0]), AT_ANN_PARA, err);
 }
 
 static bool is_plain(const sketch_state *s, int stage) {

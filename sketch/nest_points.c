@@ -172,7 +172,8 @@ at_status nest_make_flat(sketch_state *s, int stage, const nest_choice *c, at_er
     AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_VEC, err));
     AT_TRY(sketch_step(s, &fuse, err));
     const bool is_first = last == 1 || (last == 2 && has_matrices(s, stage));
-    return sketch_mark(s, t->name, is_first ? parts[0] : t->axes[0].name, AT_ANN_PARA, err);
+    return sketch_mark(s, t->name, sketch_first_before(s, stage, is_first ? 0 : last - 1, parts[0]),
+                       AT_ANN_PARA, err);
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
@@ -221,7 +222,7 @@ at_status nest_make_points(sketch_state *s, int stage, const nest_choice *c, at_
     for (int k = p + 1; k < t->num_axes + t->num_reduce; k++)
         AT_TRY(sketch_mark(s, t->name, t->axes[k].name, AT_ANN_UNROLL, err));
     AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_VEC, err));
-    AT_TRY(sketch_mark(s, t->name, p ? t->axes[0].name : parts[0], AT_ANN_PARA, err));
+    AT_TRY(sketch_mark(s, t->name, sketch_first_before(s, stage, p, parts[0]), AT_ANN_PARA, err));
     if (!t->num_reduce) return AT_OK;
     /* Sums are in registers: what is stored far apart is no sum. */
     const char *name = sketch_fresh_of(s, t->name, "sum");

@@ -176,6 +176,12 @@ int tile_fours_of(sketch_state *s, int stage, int vec);
 /* Must the operands of a tile's dot products be copied for that? */
 bool tile_packs_fours(const sketch_state *s, const sketch_tile *tile, const at_access *x);
 
+/* ---- reads (starts.c) ------------------------------------------------------------------------ */
+
+/* The axis of a stage that a read of its body takes apart: one index is its rest, the quotient is
+ * in another one, as x%C and x/C - P are; -1: there is none. */
+int nest_parted_axis(const at_expr *body);
+
 /* ---- loops (tile.c) -------------------------------------------------------------------------- */
 
 /* The leaf, which computes a stage's sums, reads a copy of what an access does, in the order of its

@@ -137,6 +137,8 @@ static inline bool sketch_is_step(const sketch_state *s, int stage, int axis) {
 /* The loop of a stage's first axis that does not, and has several turns, if any has; NULL: there is
  * none. */
 const char *sketch_first_loop(const sketch_state *s, int stage);
+/* The loop of a stage's first axis before `end` that has several turns; `other` where none has. */
+const char *sketch_first_before(const sketch_state *s, int stage, int end, const char *other);
 /* Whether a tensor is a weight, or made of such alone where it is read. */
 bool sketch_is_weight(const sketch_state *s, int tensor);
 /* Whether a tensor exceeds the caches near the core. */

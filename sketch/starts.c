@@ -91,6 +91,12 @@ static at_walk find_parted(const at_expr *e, void *axis) {
     return AT_WALK_ON;
 }
 
+int nest_parted_axis(const at_expr *body) {
+    int axis = -1;
+    at_expr_walk(body, find_parted, &axis);
+    return axis;
+}
+
 /* Do terms of dot products go along an axis that is two in memory, as the points of a picture's row
  * and their few channels are? */
 static bool is_joined(const sketch_state *s, int stage, const at_access *x) {
@@ -98,9 +104,8 @@ static bool is_joined(const sketch_state *s, int stage, const at_access *x) {
     const at_tensor *t = &c->tensors[stage];
     uint32_t axes = 0;
     bool divides = false;
-    int joined = -1;
     if (!tile_dot_terms(c, t) || x->from == x->tensor) return false;
-    at_expr_walk(c->tensors[x->from].body, find_parted, &joined);
+    const int joined = nest_parted_axis(c->tensors[x->from].body);
     const at_expr *read = at_expr_read_of(t->body, x->from);
     if (!read || joined < 0 || joined >= read->nargs) return false;
     at_index_look(read->arg[joined], &axes, &divides);

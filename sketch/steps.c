@@ -314,6 +314,13 @@ const char *sketch_first_loop(const sketch_state *s, int stage) {
     return first;
 }
 
+const char *sketch_first_before(const sketch_state *s, int stage, int end, const char *other) {
+    for (int k = 0; k < end; k++)
+        if (s->facts->of[stage].extent[k] > 1)
+            return s->facts->compute->tensors[stage].axes[k].name;
+    return other;
+}
+
 bool sketch_is_weight(const sketch_state *s, int tensor) {
     const at_tensor *t = &s->facts->compute->tensors[tensor];
     return t->role == AT_ROLE_WEIGHT || (s->facts->of[tensor].is_operand && t->is_packing);
