@@ -264,7 +264,10 @@ static void check(editing *e, uint64_t seed) {
     const char *fault = same_outputs(e);
     at_data *all;
     if (!fault) fault = interpret(e, expected, &all);
-    if (!fault) fault = lower_and_run(e, all, at_target_at((int)(seed % 4)));
+    if (!fault)
+        fault = lower_and_run(
+            e, all,
+            at_target_at((int)(seed % (unsigned)at_target_at(0)->architecture->num_targets)));
     if (!fault) return;
     at_text text = {0};
     at_compute_print(&text, e->now.compute);

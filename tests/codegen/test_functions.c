@@ -260,7 +260,7 @@ static void check(at_function f, candidate *of, int n) {
 
 static void test_machine_code(void **state) {
     (void)state;
-    enum { MOST = 8 };
+    enum { MOST = 16 };
     const at_target *target[MOST];
     int n = 0;
     for (int i = 0; (target[n] = at_target_at(i)); i++) {

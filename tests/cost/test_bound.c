@@ -214,7 +214,8 @@ static bool check_program(const random_program *p, touch *touches) {
     m.l2_bytes = cache_bytes[1] - cache_bytes[0];
     m.l3_bytes = cache_bytes[2] - cache_bytes[1];
     at_lower_options o = {.dialect = AT_DIALECT_TCC,
-                          .target = at_target_at((int)(p->seed % 4)),
+                          .target = at_target_at((
+                              int)(p->seed % (unsigned)at_target_at(0)->architecture->num_targets)),
                           .name = "k",
                           .pack_inline = p->pack_inline};
     const at_lowered *lowered;
