@@ -130,9 +130,6 @@ int tile_lanes_of(const sketch_state *s, int stage);
 bool tile_has_lists(const at_tensor *t);
 /* Of a sum over a list, the axis of the lanes; -1: it is none such. */
 int tile_list_of(const sketch_state *s, int stage);
-/* How many terms a stage has; in sums over lists as many as the longest of what these go through.
- */
-double tile_points(const sketch_state *s, int stage);
 /* And the axis of rows that go through the same list, of which each reads some of the same; -1:
  * none. */
 int tile_list_row_of(const sketch_state *s, int stage);

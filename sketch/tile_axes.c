@@ -53,11 +53,6 @@ static bool has_parts(const sketch_state *s, int stage, int axis) {
     return parts > 1 && parts <= MOST_LANE_STEP;
 }
 
-bool tile_turn_pays(const sketch_state *s, int stage, int tensor) {
-    return sketch_is_weight(s, tensor) || at_stage_steps(s->facts->compute, stage) ||
-           tile_points(s, stage) >= TURN_LEAST_READS * sketch_elements(s, tensor);
-}
-
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const bool is_wide = at_type_bytes(s->facts->compute->tensors[x->tensor].type) == 4;
@@ -377,7 +372,9 @@ static int64_t longest_of(const at_facts *f, int stage, int axis) {
     return longest;
 }
 
-double tile_points(const sketch_state *s, int stage) {
+/* How many terms a stage has; in sums over lists as many as the longest of what these go through.
+ */
+static double points_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     double points = 1;
@@ -386,6 +383,11 @@ double tile_points(const sketch_state *s, int stage) {
         else if (!bounds_list(t, k)) points *= f->extent[k] > 0 ? (double)f->extent[k] : 1;
     }
     return points;
+}
+
+bool tile_turn_pays(const sketch_state *s, int stage, int tensor) {
+    return sketch_is_weight(s, tensor) || at_stage_steps(s->facts->compute, stage) ||
+           points_of(s, stage) >= TURN_LEAST_READS * sketch_elements(s, tensor);
 }
 
 int tile_list_row_of(const sketch_state *s, int stage) {
