@@ -1,5 +1,6 @@
 /* Searches on real engines on this machine: sshd, Slurm with two nodes (tools/cluster), a shared
  * directory, pipes; and what is refused. Nothing is left of them. */
+#include "remote/frame.h"
 #include "tests/cluster/cluster.h"
 
 #include <stdlib.h>
@@ -210,10 +211,14 @@ static void refusals(void **state) {
 static void other_version(void **state) {
     (void)state;
     if (!has_slurm) skip();
-    cli_write("old-agent",
-              "#!/bin/sh\nprintf '\\nautotune-agent-1\\natfr\\007\\000\\000\\000\\001\\000\\000"
-              "\\000\\026\\000\\000\\000\\005\\000\\000\\0000.0.1\\001\\000\\000\\000n\\000\\000"
-              "\\000\\000\\001\\000\\000\\000'\nsleep 30\n");
+    cli_write(
+        "old-agent",
+        at_format(
+            cli_arena(),
+            "#!/bin/sh\nprintf '\\nautotune-agent-1\\natfr\\%03o\\000\\000\\000\\001\\000\\000"
+            "\\000\\026\\000\\000\\000\\005\\000\\000\\0000.0.1\\001\\000\\000\\000n\\000\\000"
+            "\\000\\000\\001\\000\\000\\000'\nsleep 30\n",
+            AT_FRAME_VERSION));
     const cli_result *r =
         cli_expect(1, ENV "chmod 700 old-agent; ./autotune " TASK
                           "--trials 3 --log v.log --on slurm:program=$PWD/old-agent");
