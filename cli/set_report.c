@@ -167,19 +167,26 @@ static void add_sum(at_table *t, const layers *all) {
     at_text_free(&cell);
 }
 
-static void add_untried(at_text *out) {
+/* Workers elsewhere have several trials each in a round: few trials may not do for all tasks. */
+static bool trials_ended(const at_set_result *r) {
+    return r->tuning && r->tuning->tally.done >= r->tuning->tally.total;
+}
+
+static void add_untried(at_text *out, const at_set_result *r) {
     at_text_addf(out, ": no trial was made: the %s first",
-                 at_interrupted ? "run was interrupted" : "time ended");
+                 at_interrupted    ? "run was interrupted"
+                 : trials_ended(r) ? "budget of trials ended"
+                                   : "time ended");
 }
 
 /* Why there is no time of a layer, or of a way. */
-static void add_why(at_text *out, const at_layer_result *l, const at_tally *tally,
-                    const at_options *o) {
+static void add_why(at_text *out, const at_set_result *r, const at_layer_result *l,
+                    const at_tally *tally, const at_options *o) {
     at_text_add_visible(out, l->task);
     at_text_add(out, *l->args ? " " : "");
     at_text_add_visible(out, l->args);
     if (!tally->done) {
-        add_untried(out);
+        add_untried(out, r);
         return;
     }
     at_text_addf(out, ": no valid trial yet: %lld made, ", (long long)tally->done);
@@ -204,14 +211,14 @@ static void add_missing(at_text *out, const layers *all, const at_options *o) {
             continue;
         }
         at_text_add(out, "    ");
-        add_why(out, l->best, &l->tally, o);
+        add_why(out, all->result, l->best, &l->tally, o);
         at_text_add(out, "\n");
     }
     if (!untried) return;
     at_text_add(out, "    ");
     add_name(out, all->result, untried);
     if (more) at_text_addf(out, " and %d more", more);
-    add_untried(out);
+    add_untried(out, all->result);
     at_text_add(out, "\n");
 }
 
@@ -300,7 +307,7 @@ static void add_way(at_table *t, const at_layer_result *l, double best_s) {
 }
 
 /* A result says nothing of ways that were not tried, now or for the log. */
-static void add_untried_ways(at_text *out, const layer *l) {
+static void add_untried_ways(at_text *out, const at_set_result *r, const layer *l) {
     int n = 0;
     for (int i = 0; i < l->num_ways; i++) {
         if (l->first[i].tally.done || l->first[i].found) continue;
@@ -308,7 +315,7 @@ static void add_untried_ways(at_text *out, const layer *l) {
         add_way_name(out, &l->first[i]);
     }
     if (!n) return;
-    add_untried(out);
+    add_untried(out, r);
     at_text_add(out, "\n");
 }
 
@@ -324,7 +331,7 @@ static at_status print_ways(const layers *all, at_error *err) {
     for (int i = 0; i < table.columns; i++) at_table_add(&table, heads[i]);
     for (int i = 0; i < l->num_ways; i++) add_way(&table, &l->first[i], best ? best->time_s : 0);
     at_table_print(&out, &table);
-    add_untried_ways(&out, l);
+    add_untried_ways(&out, r, l);
     if (best) {
         at_text_addf(&out, "\nFastest of %lld: %s, ", (long long)done(r), best->task);
         at_text_add_time(&out, best->time_s);
@@ -457,7 +464,7 @@ static at_status fail_missing(const layers *all, const at_options *o, at_error *
                           *way = nearest ? nearest : l->first;
     const at_tally *tally = all->result->layers ? &l->tally : &way->tally;
     at_text why = {0};
-    add_why(&why, way, tally, o);
+    add_why(&why, all->result, way, tally, o);
     const char *advice =
         tally->inaccurate ? "a larger --max-error admits them" : at_failure_advice(tally);
     bool failed = at_tally_failed(tally) > 0;
@@ -466,7 +473,7 @@ static at_status fail_missing(const layers *all, const at_options *o, at_error *
             all->result->layers ? all->of.len : l->num_ways,
             all->result->layers ? all->result->layers : "ways", nearest ? "most accurate" : "first",
             at_text_str(&why),
-            !failed  ? "give a longer --time"
+            !failed  ? trials_ended(all->result) ? "give more --trials" : "give a longer --time"
             : advice ? advice
                      : "-v tells each failure");
     at_text_free(&why);

@@ -53,6 +53,11 @@ static void one_budget(void **state) {
     assert_non_null(strstr(r->out, "no valid trial: 3 of 3 layers\n"));
     assert_non_null(strstr(r->out, " and 2 more: no trial was made: the time ended first\n"));
     assert_non_null(strstr(r->err, "no trial was made: the time ended first; give a longer"));
+    /* Two trials at a time go to a worker: the third task gets none of three. */
+    r = cli_expect(3, "./autotune tune --workload ./net.workload --trials 3 --log far.log --on "
+                      "local:1");
+    assert_non_null(strstr(r->out, ": no trial was made: the budget of trials ended first\n"));
+    assert_non_null(strstr(r->err, "the budget of trials ended first; give more --trials\n"));
     r = cli_expect(3, "./autotune tune --workload ./net.workload --trials 6 --log n.log --quiet "
                       "--timeout 0.000001ms");
     assert_non_null(strstr(r->out, ": no valid trial yet: 2 made, 2 failed: 2 "));
