@@ -344,17 +344,23 @@ static at_status plan(at_set_tuning *t, at_error *err) {
     return AT_OK;
 }
 
-/* Tasks of which the log has trials; a log that is not there yet has none. */
+/* Is it a result of the task in its context? Of workers elsewhere that is not known yet. */
+static bool is_result_of(const at_record *r, const at_tuning *u) {
+    const at_session *s = &u->s;
+    return r->extra.present &&
+           at_same_task(r->task, r->args, at_task_record_name(s->what.task),
+                        at_task_args(s->what.task)) &&
+           (u->far || !strcmp(r->extra.context_hash, s->how.context_hash));
+}
+
+/* Tasks of which the log has results; a log that is not there yet has none. */
 static void put_off_known(at_set_tuning *t) {
     at_log_reader *reader;
     at_record r;
     if (at_log_reader_open(t->log_path, NULL, NULL, &reader, NULL) != AT_OK) return;
     while (at_log_reader_next(reader, &r))
-        for (int i = 0; i < t->num_members; i++) {
-            const at_task *task = t->members[i].tuning.s.what.task;
-            if (at_same_task(r.task, r.args, at_task_record_name(task), at_task_args(task)))
-                at_shares_put_off(t->shares, i);
-        }
+        for (int i = 0; i < t->num_members; i++)
+            if (is_result_of(&r, &t->members[i].tuning)) at_shares_put_off(t->shares, i);
     at_log_reader_close(reader);
 }
 

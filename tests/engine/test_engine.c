@@ -258,6 +258,33 @@ static void one_budget(void **state) {
     at_arena_free(a);
 }
 
+/* Of two tasks in turn, by the log that a search of one of them left: the other one begins, unless
+ * its results are of another context. */
+static void results_of_a_context(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_problem tasks[] = {problem_of(a, "dense", "M=16,N=32,K=16", 9),
+                                problem_of(a, "dense", "M=8,N=16,K=8", 2)};
+    static const at_cache caches[] = {AT_CACHE_COLD, AT_CACHE_HOT};
+    for (int i = 0; i < 2; i++) {
+        static set_listener l[2];
+        uint64_t found;
+        listener unused = {0};
+        at_engine_options o = options_of(&unused, 1);
+        at_set_tuning t;
+        at_error err = {0};
+        o.cache = caches[i];
+        if (at_set_open(&o, tasks, 1, log_path(a, "context"), &t, &err) != AT_OK ||
+            at_set_run(&t, &(at_set_events){0}, &err) != AT_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(at_set_close(&t, &err), AT_OK);
+        l[i].stop_after = 1;
+        tune_set(a, tasks, 2, "context", 2, &l[i], &found);
+        assert_int_equal(l[i].members[0], i);
+    }
+    at_arena_free(a);
+}
+
 /* A problem with two ways of a product beside one with a single way: what wins is of the one or the
  * other way, and each way has had trials. */
 static void ways_of_a_problem(void **state) {
@@ -453,11 +480,16 @@ static void ends_of_jobs(void **state) {
 
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_of_jobs),      cmocka_unit_test(stop_and_go_on),
-        cmocka_unit_test(two_at_a_time),     cmocka_unit_test(one_budget),
-        cmocka_unit_test(ways_of_a_problem), cmocka_unit_test(many_tasks),
-        cmocka_unit_test(few_files),         cmocka_unit_test(measured),
-        cmocka_unit_test(mistakes),          cmocka_unit_test(reserve)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ends_of_jobs),
+                                       cmocka_unit_test(stop_and_go_on),
+                                       cmocka_unit_test(two_at_a_time),
+                                       cmocka_unit_test(one_budget),
+                                       cmocka_unit_test(results_of_a_context),
+                                       cmocka_unit_test(ways_of_a_problem),
+                                       cmocka_unit_test(many_tasks),
+                                       cmocka_unit_test(few_files),
+                                       cmocka_unit_test(measured),
+                                       cmocka_unit_test(mistakes),
+                                       cmocka_unit_test(reserve)};
     return cmocka_run_group_tests_name("engine/engine", tests, make_folder, remove_folder);
 }
