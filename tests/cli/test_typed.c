@@ -157,8 +157,10 @@ static void large_quotients(void **state) {
         "                         b[n] != REST(v[n] + n, 16777259) ||\n"
         "                         c[n] != quotient(v[n] - n, 268435456) ||\n"
         "                         d[n] != REST((long)v[n] - n, 1073741824) ||\n"
-        "                         e[n] != (n*n + 25000000)/7 || f[n] != (n + 5000)*(n + "
-        "6000)%1000;\n"
+        "                         e[n] != (n*n + 25000000)/7 ||\n"
+        "                         f[n] != (n + 5000)*(n + 6000)%1000 ||\n"
+        "                         g[n] != (v[n] + n < 16777217 ? v[n] + n : 16777217) - n*n ||\n"
+        "                         h[n] != (v[n] > 3 ? v[n] : 3) - REST(quotient(v[n], 3) + n, 5);\n"
         "        }\n"
         "    return wrong > 0;\n"
         "}\n";
