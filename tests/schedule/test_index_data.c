@@ -2,6 +2,8 @@
  * are as many as can be. */
 #include "tests/schedule/examples.h"
 
+#define ALL_BITS INT32_MIN, INT32_MAX
+
 static const struct {
     const char *text, *tensor;
     at_index_range range;
@@ -27,32 +29,22 @@ static const struct {
     {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m] + 20]\n", "r", {0, 0, false, false}},
     /* Parts of an entry alone, also of a copy: all of 32 bits, or of 31 where a place has the sign.
      */
-    {"r[M] : index\nb[m:M] = r[m]%16 + r[m]/268435456%16\n",
-     "r",
-     {INT32_MIN, INT32_MAX, false, false}},
-    {"r[M] : index\nb[m:M] = (r[m] >> 4 & 15) + (255 & r[m])\n",
-     "r",
-     {INT32_MIN, INT32_MAX, false, false}},
-    {"r[M] : index\nb[m:M] = (m%2 == 0 ? r[m] : r[m]/16)%16 - 8\n",
-     "r",
-     {INT32_MIN, INT32_MAX, false, false}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]/16%N]\n",
-     "r",
-     {INT32_MIN, INT32_MAX, false, false}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]/16%16]\n",
-     "r",
-     {INT32_MIN, INT32_MAX, false, false}},
+    {"r[M] : index\nb[m:M] = r[m]%16 + r[m]/268435456%16\n", "r", {ALL_BITS, false, false}},
+    {"r[M] : index\nb[m:M] = (r[m] >> 4 & 15) + (255 & r[m])\n", "r", {ALL_BITS, false, false}},
+    {"r[M] : index\nb[m:M] = (m%2 == 0 ? r[m] : r[m]/16)%16 - 8\n", "r", {ALL_BITS, false, false}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]/16%N]\n", "r", {ALL_BITS, false, false}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]/16%16]\n", "r", {ALL_BITS, false, false}},
     {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]/65536]*(r[m]%4)\n",
      "r",
      {0, (1 << 20) - 1, false, false}},
-    {"r[M] : index\nb[m:M] = (r[m] >> 20)*3\n", "r", {INT32_MIN, INT32_MAX, false, false}},
+    {"r[M] : index\nb[m:M] = (r[m] >> 20)*3\n", "r", {ALL_BITS, false, false}},
     {"r[M] : index\nq[m:M] : s32 = r[m]\nb[m:M] = q[m] >> 28 & 15\n",
      "r",
-     {INT32_MIN, INT32_MAX, false, false}},
+     {ALL_BITS, false, false}},
     {"r[M] : index\nq[m:N] : s32 = m < M ? r[m] : 0\np[m:N] : s32 = q[m]\n"
      "b[m:N] = p[m] >> 28 & 15\n",
      "r",
-     {INT32_MIN, INT32_MAX, false, false}},
+     {ALL_BITS, false, false}},
     /* What is no entry alone, or read whole elsewhere, too, stays small. */
     {"r[M] : index\nb[m:M] = (r[m] + m)%16\n", "r", {0, 4, false, false}},
     {"r[M] : index\nb[m:M] = r[m]*3 & 15\n", "r", {0, 4, false, false}},
