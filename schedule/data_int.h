@@ -63,8 +63,8 @@ typedef struct data_ruler {
     at_fill *fill;
     data_look *look;
     bool *marked;
-    double *power;              /* [tensor] with which it grows with what is marked */
-    bool *reads[AT_ROLE_STAGE]; /* [role][stage] it reads a tensor of that role somewhere */
+    double *power;             /* [tensor] with which it grows with what is marked */
+    bool *from[AT_ROLE_STAGE]; /* [role][tensor] it has that role, or reads such a tensor */
 } data_ruler;
 
 #define DATA_EXACT_RATIO 0x1p24 /* most of data_ratio where sums are exact */

@@ -31,31 +31,26 @@ double data_ratio(const data_ruler *r, double extremes) {
 
 /* ---- changing the size of an expression ------------------------------------------------------ */
 
-typedef struct role_asked {
-    const data_ruler *r;
-    at_role role;
-} role_asked;
-
-static bool is_of_role(const at_expr *e, const void *ctx) {
-    const role_asked *x = ctx;
-    return e->op == AT_X_INDEX &&
-           (x->r->c->tensors[e->ref].role == x->role || x->r->reads[x->role][e->ref]);
+static bool is_from(const at_expr *e, const void *from) {
+    return e->op == AT_X_INDEX && ((const bool *)from)[e->ref];
 }
 
 /* Does an expression read a tensor of that role, itself or through stages? */
 static bool reads_role(const data_ruler *r, const at_expr *e, at_role role) {
-    return at_expr_find_value(e, is_of_role, &(role_asked){r, role});
+    return at_expr_find_value(e, is_from, r->from[role]);
 }
 
 /* Of each stage, the ones that it reads first; not of those that read themselves. */
 static void find_roles(data_ruler *r) {
     for (int role = 0; role < AT_ROLE_STAGE; role++) {
-        r->reads[role] = AT_NEW_ARRAY(r->arena, bool, r->c->num_tensors);
+        r->from[role] = AT_NEW_ARRAY(r->arena, bool, r->c->num_tensors);
         for (int i = 0; i < r->c->num_tensors; i++) {
-            const int stage = r->c->order[i];
-            const at_tensor *t = &r->c->tensors[stage];
-            r->reads[role][stage] = t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle &&
-                                    t->body && reads_role(r, t->body, (at_role)role);
+            const int tensor = r->c->order[i];
+            const at_tensor *t = &r->c->tensors[tensor];
+            const bool is_read =
+                t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle && t->body;
+            r->from[role][tensor] =
+                is_read ? reads_role(r, t->body, (at_role)role) : (int)t->role == role;
         }
     }
 }
