@@ -4,11 +4,12 @@
 
 /* Added to the lanes: facts of an instruction set. */
 enum {
-    AT_BY_ELEMENT = 1 << 8, /* 32 registers are multiplied by one lane of another, on cores that may
-                               go in order */
-    AT_QUICK_WORDS = 1 << 9, /* dot products of two s16 are one instruction, those of bytes several
-                              */
-    AT_ONLY_WORDS = 1 << 10, /* there are dot products of two s16, and none of bytes */
+    /* 32 registers are multiplied by one lane of another, on cores that may go in order. */
+    AT_BY_ELEMENT = 1 << 8,
+    /* Dot products of two s16 are one instruction, those of bytes several. */
+    AT_QUICK_WORDS = 1 << 9,
+    /* There are dot products of two s16, and none of bytes. */
+    AT_ONLY_WORDS = 1 << 10,
     AT_JUST_LANES = AT_BY_ELEMENT - 1
 };
 
