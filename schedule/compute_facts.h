@@ -50,9 +50,9 @@ at_status at_compute_entry_ranges(at_arena *a, const at_compute *c, const int64_
 /* out[tensor] of tensors that are checked (at_tensor_is_checked). */
 at_status at_compute_given_ranges(at_arena *a, const at_compute *c, const int64_t *values,
                                   at_index_range *out, at_error *err);
-/* Does each read of an index tensor take a part of an entry alone, as of packed words? Then entries
- * may be negative. */
-bool at_index_is_packed(const at_compute *c, int tensor);
+/* entry_parts.c: does every read of an index tensor, or of a stage that copies its entries, take a
+ * part of one entry alone, as of packed words? Then entries may be negative. */
+bool at_index_is_packed(at_arena *a, const at_compute *c, int tensor);
 /* n entries of such a range; those that ascend begin with lo and end with hi. */
 void at_index_fill(const at_index_range *r, int64_t n, at_rng *rng, int32_t *out);
 

@@ -76,7 +76,7 @@ static bool is_whole_in(packed *p, const at_tensor *t) {
     return is_whole;
 }
 
-bool has_entry_parts(at_arena *a, const at_compute *c, int tensor) {
+bool at_index_is_packed(at_arena *a, const at_compute *c, int tensor) {
     packed p = {.c = c, .keeps = AT_NEW_ARRAY(a, bool, c->num_tensors)};
     p.keeps[tensor] = true;
     for (int s = tensor + 1; s < c->num_tensors; s++) {
@@ -86,11 +86,4 @@ bool has_entry_parts(at_arena *a, const at_compute *c, int tensor) {
         else if (is_whole_in(&p, t)) return false;
     }
     return p.found;
-}
-
-bool at_index_is_packed(const at_compute *c, int tensor) {
-    at_arena *a = at_arena_new();
-    const bool is = has_entry_parts(a, c, tensor);
-    at_arena_free(a);
-    return is;
 }

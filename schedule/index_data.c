@@ -81,7 +81,7 @@ typedef struct {
     const at_index_range *found; /* [tensor] */
     const bool *is_found;        /* [tensor] */
     bool *is_beside;             /* [tensor] found before, and of an index that reads this one */
-    const bool *has_parts;       /* [tensor] parts of its entries alone are read */
+    const bool *is_packed;       /* [tensor] */
 } finder;
 
 /* Entries that are the same, the smallest or the largest, and random ones. */
@@ -159,8 +159,8 @@ static int64_t largest_extent(const at_compute *c, int64_t *const *extents) {
     return largest < INT32_MAX / 2 ? largest : INT32_MAX / 2;
 }
 
-/* The largest entry of an index tensor that says along which axes terms belong: one
- * place beyond them, which is none. */
+/* The largest entry of an index tensor that says along which axes terms belong: one place beyond
+ * them, which is none. */
 static int64_t largest_place(const at_compute *c, int64_t *const *extents, int tensor,
                              int64_t largest) {
     int64_t most = -1;
@@ -179,8 +179,8 @@ static int64_t largest_place(const at_compute *c, int64_t *const *extents, int t
  * data are known. */
 static void find(finder *f, int tensor, int64_t largest, at_index_range *r) {
     const int64_t begins[] = {INT32_MIN, r->lo, 0, 1};
-    const bool any_sign = f->has_parts[tensor] && !r->lo;
-    if (f->has_parts[tensor]) largest = INT32_MAX;
+    const bool any_sign = f->is_packed[tensor] && !r->lo;
+    if (f->is_packed[tensor]) largest = INT32_MAX;
     f->tensor = tensor;
     find_beside(f, tensor);
     for (size_t i = !any_sign; i < sizeof begins / sizeof *begins; i++) {
@@ -243,7 +243,7 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
     const int64_t largest = largest_extent(c, extents);
     int64_t elements = 0, *of_tensor = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
     bool *is_found = AT_NEW_ARRAY(a, bool, c->num_tensors);
-    bool *has_parts = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    bool *is_packed = AT_NEW_ARRAY(a, bool, c->num_tensors);
     finder f = {.c = c,
                 .values = values,
                 .stop = stop,
@@ -251,13 +251,13 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
                 .found = out,
                 .is_found = is_found,
                 .is_beside = AT_NEW_ARRAY(a, bool, c->num_tensors),
-                .has_parts = has_parts,
+                .is_packed = is_packed,
                 .data = AT_NEW_ARRAY(a, at_data, c->num_tensors)};
     for (int t = 0; t < c->num_tensors; t++) {
         out[t] = (at_index_range){0};
         of_tensor[t] = element_count(c, t, extents[t]);
         if (c->tensors[t].role != AT_ROLE_INDEX) continue;
-        has_parts[t] = has_entry_parts(a, c, t);
+        is_packed[t] = at_index_is_packed(a, c, t);
         elements += of_tensor[t];
         if (elements < 0 || elements > MOST_ELEMENTS) elements = MOST_ELEMENTS + 1;
     }

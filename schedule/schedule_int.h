@@ -132,9 +132,6 @@ void allocate_stages(at_arena *a, const at_compute *c, int64_t *const *extents, 
 /* whole.c: do all integers on the way fit 32 bits? AT_E_INPUT with the expression and its range.
  * Inputs of s32 are taken to lie within 2^30. */
 at_status at_compute_check_whole(const at_compute *c, const int64_t *values, at_error *err);
-/* entry_parts.c: does every read of an index tensor, or of a stage that copies its entries, take a
- * part of one entry alone? */
-bool has_entry_parts(at_arena *a, const at_compute *c, int tensor);
 /* A stage of integers that are entries as they lie (compute_resolve.c): nothing is worked out. */
 bool copies_entries(const at_compute *c, const at_tensor *t);
 bool is_float_expr(const at_compute *c, const at_expr *e);

@@ -40,7 +40,7 @@ static at_status find_tensor(const reader *r, const char *text, const char **pat
 static at_status take_indices(reader *r, const char *text, int t, const int64_t *entries,
                               int64_t n) {
     int32_t *to = AT_NEW_ARRAY(r->arena, int32_t, n + 1);
-    const bool is_packed = at_index_is_packed(r->c, t);
+    const bool is_packed = at_index_is_packed(r->arena, r->c, t);
     for (int64_t i = 0; i < n; i++) {
         if (entries[i] < (is_packed ? INT32_MIN : 0) || entries[i] > INT32_MAX)
             return at_fail(r->err, AT_E_INPUT,
