@@ -20,8 +20,8 @@ at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, cons
  * stages without the leaf that they need. No program can be built of one that does. */
 at_status at_tree_parse_open(at_arena *a, const at_compute *c, const char *text, const char *what,
                              at_tree **out, at_error *err);
-/* Nobody looks at it again: its nodes are used again by later copies of its own, or of its copies.
- */
+/* Gives up a tree that nobody looks at again. Trees that are copied later, of its copies or of what
+ * it is a copy of, take its nodes. */
 void at_tree_drop(at_tree *t);
 bool at_tree_is_open(const at_tree *t);
 /* Its text stands in the file that is its `what`, so that broken rules are told with its line; or,

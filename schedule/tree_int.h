@@ -87,10 +87,10 @@ struct at_tree_node {
     int ann_symbol; /* slot of ann_size, or -1 */
 };
 
-/* Of dropped trees, for later copies. */
+/* What dropped trees leave to later copies. */
 typedef struct tree_spares {
-    tree_node *first; /* the others by next */
-    node_list list;   /* the last one's */
+    tree_node *first; /* of their nodes, the others by next */
+    node_list list;   /* at_tree.nodes of the tree dropped last */
 } tree_spares;
 
 struct at_tree {

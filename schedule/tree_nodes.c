@@ -34,11 +34,12 @@ tree_node *tree_take_node(at_tree *t) {
 }
 
 void at_tree_drop(at_tree *t) {
-    for (int i = 0; i < t->nodes.len && t->spares; i++) {
+    if (!t->spares) return;
+    for (int i = 0; i < t->nodes.len; i++) {
         t->nodes.data[i]->next = t->spares->first;
         t->spares->first = t->nodes.data[i];
     }
-    if (t->spares) t->spares->list = t->nodes;
+    t->spares->list = t->nodes;
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */

@@ -169,9 +169,10 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
     sketch_place_left(&states);
     for (int i = 0; i < NUM_WHOLES && !first->begun && !first->compute->num_cycles; i++)
         wholes[i](first, out, &why);
-    for (int i = 0; i < states.len && !at_halts(); i++)
+    for (int i = 0; i < states.len && !at_halts(); i++) {
         sketch_factor(states.data[i], &factored, &why);
-    sketch_leave_but(&states, &factored);
+        sketch_leave(states.data[i]);
+    }
     for (int i = 0; i < factored.len && !at_halts(); i++) {
         sketch_pack(factored.data[i], out, &why);
         sketch_leave(factored.data[i]);

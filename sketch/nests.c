@@ -136,15 +136,14 @@ static void visit(const sketch_state *s, int stage, sketch_states *out, at_error
 static bool find_way(const sketch_state *s, int stage, int *row, int *choice, at_error *err) {
     if (s->like[stage] == stage) return false;
     const at_symbols names = *s->symbols;
-    const int users = s->tree_users ? *s->tree_users : 0;
     sketch_state tried = *s;
     sketch_states ways = {0};
     tried.arena = s->trials;
+    tried.tree_users = NULL; /* what is tried goes with its arena, and is not counted */
     visit(&tried, stage, &ways, err);
     const int way = sketch_twin_choice(s, stage, SKETCH_ASK_RULES, ways.len);
     if (way >= 0) *row = ways.data[way]->row, *choice = ways.data[way]->choice;
     *s->symbols = names;
-    if (s->tree_users) *s->tree_users = users;
     at_arena_reset(s->trials);
     return way >= 0;
 }
@@ -157,7 +156,10 @@ static bool follow(const sketch_state *s, int stage, sketch_states *out, at_erro
     if (!find_way(s, stage, &row, &choice, err)) return false;
     nests[row].find(s, stage, &choices);
     sketch_state *b = sketch_branch(s, "");
-    if (nests[row].make(b, stage, &choices.of[choice], err) != AT_OK) return false;
+    if (nests[row].make(b, stage, &choices.of[choice], err) != AT_OK) {
+        sketch_leave(b);
+        return false;
+    }
     *at_push(s->arena, out) = b;
     return true;
 }
@@ -191,16 +193,24 @@ static sketch_states visit_each(const sketch_states *states, int stage, int choo
     return next;
 }
 
+static void leave_but(const sketch_states *all, const sketch_states *kept) {
+    for (int i = 0; i < all->len; i++) {
+        bool is_kept = false;
+        for (int k = 0; k < kept->len && !is_kept; k++) is_kept = kept->data[k] == all->data[i];
+        if (!is_kept) sketch_leave(all->data[i]);
+    }
+}
+
 /* Where all choices of all stages are too many, those of one more stage are tried with the first
  * choices of the others. */
 void sketch_visit(int stage, sketch_states *states, at_error *err) {
     const int most = sketch_most(states->data[0]);
     sketch_states next = visit_each(states, stage, states->len, err);
     if (next.len > most) {
-        sketch_leave_but(&next, states);
+        leave_but(&next, states);
         next = visit_each(states, stage, 1, err);
     }
     if (next.len > most) next.len = most;
-    sketch_leave_but(states, &next);
+    leave_but(states, &next);
     *states = next;
 }

@@ -63,7 +63,7 @@ typedef struct sketch_state {
     at_symbols *symbols;    /* shared by all states; names are added, never moved */
     const at_compute *compute;
     at_tree *tree;
-    int *tree_users; /* states that have the tree; NULL: others may look at it, too */
+    int *tree_users; /* how many states have the tree; NULL: others may look at it, too */
     AT_VEC(at_definition) definitions;
     AT_VEC(at_split_limits) limits;
     const sketch_edit *last; /* so far */
@@ -104,7 +104,6 @@ void sketch_record_choice(sketch_state *s, int stage, int question, int num_ways
 sketch_state *sketch_branch(const sketch_state *s, const char *word);
 /* The state is given up: nobody goes on with it, or looks at its tree. */
 void sketch_leave(sketch_state *s);
-void sketch_leave_but(const sketch_states *all, const sketch_states *kept);
 /* How many rows a tile may have, for a listed split. */
 #define SKETCH_ROWS "1 2 3 4 5 6 7 8 10 12 13 14 16 20 24 28"
 /* One edit, kept among the steps. */

@@ -144,14 +144,6 @@ void sketch_leave(sketch_state *s) {
     s->tree_users = NULL;
 }
 
-void sketch_leave_but(const sketch_states *all, const sketch_states *kept) {
-    for (int i = 0; i < all->len; i++) {
-        bool is_kept = false;
-        for (int k = 0; k < kept->len && !is_kept; k++) is_kept = kept->data[k] == all->data[i];
-        if (!is_kept) sketch_leave(all->data[i]);
-    }
-}
-
 /* A mark changes no name's meaning: a tree of this state alone takes it as it is. */
 static bool mark_in_place(sketch_state *s, const at_edit *e) {
     return e->kind == AT_EDIT_MARK && s->tree_users && *s->tree_users == 1 &&
