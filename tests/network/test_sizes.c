@@ -231,17 +231,54 @@ static void write_file(const char *name, const void *data, size_t n) {
         fail_msg("%s", err.text);
 }
 
-static void write_network(const at_net_program *p, const at_net_build *b, int n,
-                          const at_net_sized *sized) {
+enum { SIZES = 2 };
+
+/* A network at both sizes of an option, and what its function in C is made of. */
+typedef struct sized_network {
+    at_net_sizes sizes;
+    at_net *nets[SIZES];
+    at_net_build builds[SIZES];
+    at_net_program programs[SIZES];
+    at_net_rows rows;
+    at_net_sized sized;
+} sized_network;
+
+static void make_sized(sized_network *x, const char *dims, const char *parameter,
+                       at_net *(*open)(const at_net_sizes *s, int64_t size)) {
+    at_error err;
+    *x = (sized_network){.sized = {&x->sizes, &x->rows, parameter}};
+    if (at_net_sizes_of(arena, dims, &x->sizes, &err) != AT_OK) fail_msg("%s", err.text);
+    const int64_t *size = x->sizes.value;
+    for (int i = 0; i < SIZES; i++) {
+        at_net_program *p = &x->programs[i];
+        x->sized.suffix[i] = at_format(arena, "%lld", (long long)size[i]);
+        x->nets[i] = open(&x->sizes, size[i]);
+        x->builds[i].engine.dialect = AT_DIALECT_GNU;
+        if (at_net_program_new(x->nets[i], &x->builds[i], p, &err) != AT_OK)
+            fail_msg("%s", err.text);
+        if (p->workspace_bytes + AT_NET_ALIGNMENT > x->sized.workspace_bytes)
+            x->sized.workspace_bytes = p->workspace_bytes + AT_NET_ALIGNMENT;
+    }
+    if (at_net_find_rows(arena, x->nets[0], size[0], x->nets[1], size[1], &x->rows, &err) != AT_OK)
+        fail_msg("%s", err.text);
+}
+
+static void free_sized(sized_network *x) {
+    for (int i = 0; i < SIZES; i++) at_net_program_free(&x->programs[i]), at_net_close(x->nets[i]);
+}
+
+static void write_network(const sized_network *x) {
     const at_net_emit_options o = {
-        .name = "net", .header = "net.h", .weights = "net.bin", .sized = sized};
+        .name = "net", .header = "net.h", .weights = "net.bin", .sized = &x->sized};
+    const at_net_program *p = x->programs;
     at_text source = {0}, header = {0}, bin = {0};
     at_error err;
     char head[AT_NET_WEIGHTS_HEAD];
-    if (at_net_emit(p, b, n, &o, &source, &header, &err) != AT_OK) fail_msg("%s", err.text);
-    at_net_weights_head(p, n, head);
+    if (at_net_emit(p, x->builds, SIZES, &o, &source, &header, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    at_net_weights_head(p, SIZES, head);
     at_text_addn(&bin, head, sizeof head);
-    for (int i = 0; i < n; i++) at_text_addn(&bin, p[i].weights, (size_t)p[i].weights_bytes);
+    for (int i = 0; i < SIZES; i++) at_text_addn(&bin, p[i].weights, (size_t)p[i].weights_bytes);
     write_file("net.c", at_text_str(&source), source.len);
     write_file("net.h", at_text_str(&header), header.len);
     write_file("net.bin", at_text_str(&bin), bin.len);
@@ -250,40 +287,33 @@ static void write_network(const at_net_program *p, const at_net_build *b, int n,
     at_text_free(&bin);
 }
 
+/* What call.c, compiled with these options, returns of the network. */
+static int run_caller(const char *options) {
+    return system(at_format(arena,
+                            "cd %s && gcc -O1 -std=c99 -Wall -Wextra -Werror %s net.c call.c -o "
+                            "net && ./net",
+                            folder, options));
+}
+
+static at_net *exact_at(const at_net_sizes *s, int64_t size) {
+    (void)s;
+    return exact_network((int)size);
+}
+
 static void pieces(void **state) {
     (void)state;
-    enum { SIZES = 2 };
-    at_net *nets[SIZES];
-    at_net_program p[SIZES];
-    at_net_build b[SIZES] = {{.engine.dialect = AT_DIALECT_GNU},
-                             {.engine.dialect = AT_DIALECT_GNU}};
-    at_net_sizes sizes;
-    at_net_rows found;
-    at_error err;
-    if (at_net_sizes_of(arena, "n=1,4", &sizes, &err) != AT_OK) fail_msg("%s", err.text);
-    at_net_sized sized = {
-        .sizes = &sizes, .rows = &found, .parameter = "n_size", .suffix = {"1", "4"}};
-    for (int i = 0; i < SIZES; i++) {
-        nets[i] = exact_network((int)sizes.value[i]);
-        if (at_net_program_new(nets[i], &b[i], &p[i], &err) != AT_OK) fail_msg("%s", err.text);
-        if (p[i].workspace_bytes + AT_NET_ALIGNMENT > sized.workspace_bytes)
-            sized.workspace_bytes = p[i].workspace_bytes + AT_NET_ALIGNMENT;
-    }
-    if (at_net_find_rows(arena, nets[0], 1, nets[1], 4, &found, &err) != AT_OK || found.fault)
-        fail_msg("%s", found.fault ? found.fault : err.text);
-    write_network(p, b, SIZES, &sized);
+    sized_network x;
+    make_sized(&x, "n=1,4", "n_size", exact_at);
+    if (x.rows.fault) fail_msg("%s", x.rows.fault);
+    write_network(&x);
     write_file("call.c", caller, strlen(caller));
-    const char *compile = at_format(arena,
-                                    "cd %s && gcc -O1 -std=c99 -Wall -Wextra -Werror net.c call.c "
-                                    "-o net && ./net",
-                                    folder);
-    assert_int_equal(system(compile), 0);
-    found.fault = "Conv \"a*/ int made_up; /*\" is made up";
-    write_network(p, b, SIZES, &sized);
+    assert_int_equal(run_caller(""), 0);
+    x.rows.fault = "Conv \"a*/ int made_up; /*\" is made up";
+    write_network(&x);
     assert_int_not_equal(system(at_format(arena, "grep -q '[*]/ int made_up' %s/net.h", folder)),
                          0);
-    assert_int_not_equal(system(compile), 0); /* a size that is not there: -2 */
-    for (int i = 0; i < SIZES; i++) at_net_program_free(&p[i]), at_net_close(nets[i]);
+    assert_int_not_equal(run_caller(""), 0); /* a size that is not there: -2 */
+    free_sized(&x);
 }
 
 /* ---- plain loops ----------------------------------------------------------------------------- */
@@ -391,14 +421,9 @@ static const char first_lines[] =
 /* Each size from the first on is right, by kernels where it is listed, else by loops; none beyond
  * the largest runs. */
 static void check_loops(void (*graph)(onnx_graph *g), int64_t first, const char *refused) {
-    enum { SIZES = 2, LARGEST = 9 };
+    enum { LARGEST = 9 };
     onnx_graph g = {0};
-    at_net *nets[SIZES];
-    at_net_program p[SIZES];
-    at_net_build b[SIZES] = {{.engine.dialect = AT_DIALECT_GNU},
-                             {.engine.dialect = AT_DIALECT_GNU}};
-    at_net_sizes sizes;
-    at_net_rows found;
+    sized_network x;
     at_net_loops loops;
     at_error err;
     const at_net_options none = {0};
@@ -406,25 +431,17 @@ static void check_loops(void (*graph)(onnx_graph *g), int64_t first, const char 
     at_text model = onnx_model(&g, 13), calls = {0};
     write_file("net.onnx", model.data, model.len);
     at_text_free(&model);
-    if (at_net_sizes_of(arena, "s=4,9", &sizes, &err) != AT_OK) fail_msg("%s", err.text);
-    at_net_sized sized = {
-        .sizes = &sizes, .rows = &found, .parameter = "s_size", .suffix = {"4", "9"}};
-    for (int i = 0; i < SIZES; i++) {
-        nets[i] = open_at(&sizes, sizes.value[i]);
-        if (at_net_program_new(nets[i], &b[i], &p[i], &err) != AT_OK) fail_msg("%s", err.text);
-    }
-    if (at_net_find_rows(arena, nets[0], 4, nets[1], 9, &found, &err) != AT_OK)
-        fail_msg("%s", err.text);
-    assert_non_null(found.fault);
-    if (at_net_find_loops(arena, nets[1], &none, &sizes, &loops, &err) != AT_OK)
+    make_sized(&x, "s=4,9", "s_size", open_at);
+    assert_non_null(x.rows.fault);
+    if (at_net_find_loops(arena, x.nets[1], &none, &x.sizes, &loops, &err) != AT_OK)
         fail_msg("%s", err.text);
     if (loops.fault) fail_msg("%s", loops.fault);
     assert_int_equal(loops.other, 8);
-    at_net_keep_loops(p, SIZES, &loops, &sized);
-    write_network(p, b, SIZES, &sized);
+    at_net_keep_loops(x.programs, SIZES, &loops, &x.sized);
+    write_network(&x);
     at_text_add(&calls, first_lines);
     for (int64_t s = first; s <= LARGEST; s++) {
-        at_net *net = open_at(&sizes, s);
+        at_net *net = open_at(&x.sizes, s);
         add_call(&calls, net, s, s == 4 || s == 9 ? "kernels" : "loops");
         at_net_close(net);
     }
@@ -434,13 +451,8 @@ static void check_loops(void (*graph)(onnx_graph *g), int64_t first, const char 
                  refused);
     write_file("call.c", at_text_str(&calls), calls.len);
     at_text_free(&calls);
-    assert_int_equal(system(at_format(arena,
-                                      "cd %s && gcc -O1 -std=c99 -pedantic -Wall -Wextra -Werror "
-                                      "-fsanitize=undefined -fno-sanitize-recover net.c call.c -o "
-                                      "net && ./net",
-                                      folder)),
-                     0);
-    for (int i = 0; i < SIZES; i++) at_net_program_free(&p[i]), at_net_close(nets[i]);
+    assert_int_equal(run_caller("-pedantic -fsanitize=undefined -fno-sanitize-recover"), 0);
+    free_sized(&x);
 }
 
 static void loops(void **state) {
