@@ -24,7 +24,7 @@ typedef struct finder {
     range_list *ranges;    /* [node] */
     int32_t **elements;    /* [value][size] */
     net_names units;       /* by key */
-    const char *odd;       /* why the largest size that does not run does not */
+    const char *odd;       /* why the largest size that is not listed and does not run does not */
 } finder;
 
 /* ---- one size -------------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static size_t integer_at(const char *text, const char *p) {
 
 static bool is_float_at(const char *p, size_t n) { return memchr(p, '.', n) != NULL; }
 
-static int32_t *at_each_size(const finder *f, int32_t x) {
+static int32_t *each_size(const finder *f, int32_t x) {
     int32_t *of = AT_NEW_ARRAY(f->arena, int32_t, f->out->largest + 1);
     for (int64_t s = 0; s <= f->out->largest; s++) of[s] = x;
     return of;
@@ -58,7 +58,7 @@ static bool note_integers(finder *f, int node, const char *text, int64_t size) {
         }
         const int32_t was = atoi(x), is = atoi(y);
         if (i == all->len) *at_push(f->arena, all) = NULL;
-        if (was != is && !all->data[i]) all->data[i] = at_each_size(f, was);
+        if (was != is && !all->data[i]) all->data[i] = each_size(f, was);
         if (all->data[i]) all->data[i][size] = is;
         i++, x += nx, y += ny;
     }
@@ -92,8 +92,7 @@ static bool note_ranges(finder *f, at_arena *a, const at_net *net, int node, int
         const int t = at_compute_find(c, at_format(a, "x%d", k));
         if (t < 0) return false;
         if (i == all->len)
-            *at_push(f->arena, all) =
-                (index_range){n->inputs[k], at_each_size(f, 0), at_each_size(f, 0)};
+            *at_push(f->arena, all) = (index_range){n->inputs[k], each_size(f, 0), each_size(f, 0)};
         all->data[i].lo[size] = ranges[t].lo < INT32_MIN ? INT32_MIN : (int32_t)ranges[t].lo;
         all->data[i].hi[size] = ranges[t].hi > INT32_MAX ? INT32_MAX : (int32_t)ranges[t].hi;
         i++;
@@ -122,7 +121,8 @@ static const char *note_values(finder *f, const at_net *net, int64_t size) {
     const at_net *large = f->out->net;
     for (int v = 0; v < net->values.len; v++) {
         const at_net_value *x = &net->values.data[v];
-        if (x->is_constant != large->values.data[v].is_constant) return "its graph is another one";
+        if (x->is_constant != large->values.data[v].is_constant)
+            return "its graph is another at each size";
         if (x->elements > INT32_MAX) return "a value has more than 2^31 elements";
         f->elements[v][size] = (int32_t)x->elements;
     }
@@ -130,7 +130,8 @@ static const char *note_values(finder *f, const at_net *net, int64_t size) {
         const int v = net->outputs.data[i];
         if (net->values.data[v].is_constant &&
             !begins_with(&large->values.data[v], &net->values.data[v]))
-            return at_format(f->arena, "output \"%s\"", large->values.data[v].name);
+            return at_format(f->arena, "output \"%s\" is another constant at each size",
+                             large->values.data[v].name);
     }
     return NULL;
 }
@@ -139,7 +140,7 @@ static const char *note_values(finder *f, const at_net *net, int64_t size) {
 static const char *note_nodes(finder *f, at_arena *a, const at_net *net, int64_t size) {
     const at_net *large = f->out->net;
     if (net->nodes.len != large->nodes.len || net->values.len != large->values.len)
-        return "its graph is another one";
+        return "its graph is another at each size";
     for (int i = 0; i < net->nodes.len; i++) {
         const at_net_node *n = &net->nodes.data[i], *base = &large->nodes.data[i];
         bool is_same = !strcmp(n->op, base->op) &&
@@ -152,9 +153,17 @@ static const char *note_nodes(finder *f, at_arena *a, const at_net *net, int64_t
         }
         is_same = is_same && note_integers(f, i, text_of(a, net, n), size) &&
                   note_ranges(f, a, net, i, size);
-        if (!is_same) return node_name(f, base);
+        if (!is_same)
+            return at_format(f->arena, "%s is another computation at each size",
+                             node_name(f, base));
     }
     return note_values(f, net, size);
+}
+
+static bool is_listed(const at_net_sizes *s, int64_t size) {
+    for (int i = 0; i < s->n; i++)
+        if (s->value[i] == size) return true;
+    return false;
 }
 
 static at_status note_size(finder *f, const at_net_options *o, const at_net_sizes *sizes,
@@ -165,9 +174,10 @@ static at_status note_size(finder *f, const at_net_options *o, const at_net_size
     at_arena *a = at_arena_new();
     own.dims = at_net_dims_at(a, sizes, size);
     const at_status s = at_net_open(f->out->net->path, &own, &net, &why);
-    const char *odd = s == AT_OK ? note_nodes(f, a, net, size) : "it is none there";
+    const char *odd =
+        s == AT_OK ? note_nodes(f, a, net, size) : "the network is refused at other sizes";
     f->out->has[size] = !odd;
-    if (!f->odd) f->odd = odd;
+    if (!f->odd && (size == f->out->largest || !is_listed(sizes, size))) f->odd = odd;
     at_net_close(net);
     at_arena_free(a);
     if (s != AT_E_INTERRUPTED) return AT_OK;
@@ -373,14 +383,12 @@ static void begin(finder *f, const at_net *net) {
     f->integers = AT_NEW_ARRAY(f->arena, number_list, n + 1);
     f->ranges = AT_NEW_ARRAY(f->arena, range_list, n + 1);
     f->elements = AT_NEW_ARRAY(f->arena, int32_t *, net->values.len + 1);
-    for (int v = 0; v < net->values.len; v++) f->elements[v] = at_each_size(f, 0);
+    for (int v = 0; v < net->values.len; v++) f->elements[v] = each_size(f, 0);
     for (int i = 0; i < n; i++) f->texts[i] = text_of(f->arena, net, &net->nodes.data[i]);
 }
 
 static bool is_other(const at_net_loops *l, const at_net_sizes *listed, int64_t size) {
-    bool is = size <= l->largest && l->has[size];
-    for (int i = 0; i < listed->n; i++) is &= listed->value[i] != size;
-    return is;
+    return size <= l->largest && l->has[size] && !is_listed(listed, size);
 }
 
 at_status at_net_find_loops(at_arena *a, const at_net *largest, const at_net_options *o,
@@ -390,7 +398,7 @@ at_status at_net_find_loops(at_arena *a, const at_net *largest, const at_net_opt
     *out = (at_net_loops){.net = largest, .largest = sizes->value[sizes->n - 1]};
     if (out->largest > AT_NET_LOOPS_LARGEST || has_halves(largest)) {
         out->fault = out->largest > AT_NET_LOOPS_LARGEST
-                         ? at_format(a, "plain loops are for sizes up to %d", AT_NET_LOOPS_LARGEST)
+                         ? at_format(a, "they are for sizes up to %d", AT_NET_LOOPS_LARGEST)
                          : "inputs or outputs are floats of 16 bits";
         return AT_OK;
     }
@@ -405,7 +413,8 @@ at_status at_net_find_loops(at_arena *a, const at_net *largest, const at_net_opt
     }
     for (int i = 0; i < largest->nodes.len; i++)
         if (add_node(&f, i, &why) != AT_OK) {
-            out->fault = node_name(&f, &largest->nodes.data[i]);
+            out->fault =
+                at_format(a, "they lack what %s computes", node_name(&f, &largest->nodes.data[i]));
             return AT_OK;
         }
     for (int v = 0; v < largest->values.len; v++) out->elements[v] = number_of(&f, f.elements[v]);
