@@ -225,8 +225,8 @@ static part_choice part_choice_of(const at_estimator *e, const est_tile *t, int 
     return c;
 }
 
-/* What a step's vectors take that come from L2, beyond those that are near. Where lanes lie along
- * the sum each row has one of its own. */
+/* How much longer a step's vectors take where they come from L2. Where lanes lie along the sum,
+ * each row has a vector of its own. */
 static double further_ns(const at_estimator *e, const est_tile *t, const part_choice *c,
                          double vectors, double near_ns) {
     double own = 1;

@@ -29,8 +29,8 @@ static bool is_common(const est_leaf *x, const est_access *a, int loop) {
     return !a->in_registers && (loop < 0 || a->buffer->scope < x->loop[loop].node->depth);
 }
 
-/* Of a tensor that is shared by its outermost dimension each thread has its part: so is what
- * another kernel wrote, or will read. */
+/* Do threads share the tensor by its outermost dimension? Then each has its own part of it, which
+ * the same thread wrote in another kernel, or will read. */
 static bool is_own(const est_access *a, int loop) {
     for (int d = 0; d < a->num_dims; d++)
         if (a->buffer->limit[d] > 1) return a->moved[loop] >> d & 1;

@@ -50,8 +50,8 @@ static int axis_by(const sketch_state *s, int stage, int tensor, int axis) {
     return k >= 0 && f->extents[tensor][axis] == f->of[stage].extent[k] ? k : -1;
 }
 
-/* Of the axes outside of a sum's tiles the last one. Each is an axis of the sum's reader, of the
- * same name, so that loops over it are for both; -1: there is none, or it is not so. */
+/* The last one of the axes outside of a sum's tiles. Each has to be an axis of the sum's reader, of
+ * the same name, so that loops over it are for both; -1: one is not, or there are none. */
 static int row_outside(const sketch_state *s, int stage, int tensor, const nest_choice *tile) {
     const at_tensor *all = s->facts->compute->tensors, *sum = &all[tensor];
     int found = -1;
@@ -65,9 +65,9 @@ static int row_outside(const sketch_state *s, int stage, int tensor, const nest_
     return found;
 }
 
-/* A tile with rows along one axis of a sum that the stage alone reads and that is too large to stay
- * near, as a row of its tiles is not, and the axis along which the tiles and their reader go row by
- * row; -1: there is none. */
+/* A tile with rows along one axis, of a sum that the stage alone reads. The sum is too large to
+ * stay near, and a row of its tiles is not. Returns the axis along which the tiles and their reader
+ * go row by row; -1: there is none. */
 static int find_tile_by_rows(const sketch_state *s, int stage, const at_access *x,
                              nest_choice *tile) {
     const at_tensor *sum = &s->facts->compute->tensors[x->tensor];
@@ -200,7 +200,7 @@ static at_status copy_blocks(block *b) {
     return sketch_mark(b->s, stage, b->column[b->num_columns - 1], AT_ANN_VEC, b->err);
 }
 
-/* The loops of a block, those along which the sum's tiles go outside of them. */
+/* The loops of a block. The loops along which the sum's tiles go stand outside of them. */
 static at_status order_by_rows(block *b, int tensor, const nest_choice *tile) {
     const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
@@ -217,7 +217,7 @@ static at_status order_by_rows(block *b, int tensor, const nest_choice *tile) {
     return sketch_step(b->s, &order, b->err);
 }
 
-/* The tiles of the sum, and blocks of a row of them, which are copied first, behind those. */
+/* The tiles of the sum, and behind each row of tiles its blocks, which are copied first. */
 static at_status make_behind_tiles(block *b) {
     sketch_state *s = b->s;
     const char *stage = s->facts->compute->tensors[b->stage].name, *copy, *first;

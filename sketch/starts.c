@@ -26,9 +26,9 @@
  * products, and where it has them they may take longer than multiply-adds, so these sketches are
  * never the default: estimates know.
  *
- * words: bytes are widened to s16 for dot products, where a set has those of bytes by several
- * instructions alone (rewrite_operands.c). These sketches are the default for such sets alone, and
- * only where factors are needed often, unless a set has no others. */
+ * words: bytes are widened to s16 for dot products, where a set has dot products of bytes by
+ * several instructions alone (rewrite_operands.c). These sketches are the default for such sets
+ * alone, and only where factors are needed often, unless a set has no others. */
 #include "schedule/access.h"
 #include "sketch/nests.h"
 
