@@ -19,13 +19,12 @@ typedef struct programs {
     at_net *nets[AT_NET_MOST_SIZES]; /* of each size */
     at_net_program of[MOST];
     at_net_build builds[MOST];
-    at_net_truth truths[AT_NET_MOST_SIZES]; /* of each size */
+    at_net_truth truths[AT_NET_MOST_SIZES + 1]; /* of each size, then of the other one */
     int n, num_sets;
     at_net_sizes sizes;
     at_net_rows rows;
     at_net_loops loops;
-    at_net *other; /* at a size that loops run */
-    at_net_truth other_truth;
+    at_net *other;      /* at a size that loops run */
     at_net_sized sized; /* of several sizes */
 } programs;
 
@@ -86,21 +85,25 @@ static at_status write_files(at_arena *a, const programs *all, const at_options 
     return s;
 }
 
+static at_status make_truth(at_arena *a, const at_net *net, at_net_truth *out, at_error *err) {
+    void **inputs = at_net_make_inputs(a, net);
+    return at_net_truth_new(net, (const void *const *)inputs, &at_interrupted, out, err);
+}
+
 /* What the outputs should be, for --main and --max-error, which every program is held to. */
 static at_status judge(at_arena *a, programs *all, const at_options *o, at_error *err) {
     for (int i = 0; i < all->n; i++) {
         const at_net *net = all->of[i].net;
         at_net_truth *truth = &all->truths[i / all->num_sets];
         double *errors = AT_NEW_ARRAY(a, double, net->outputs.len + 1);
-        if (!truth->net) {
-            void **inputs = at_net_make_inputs(a, net);
-            AT_TRY(at_net_truth_new(net, (const void *const *)inputs, &at_interrupted, truth, err));
-        }
+        if (!truth->net) AT_TRY(make_truth(a, net, truth, err));
         if (all->builds->is_exact)
             AT_TRY(at_network_judge(o, &all->of[i], &all->builds[i], truth, errors, err));
         if (o->with_main && !truth->moved) AT_TRY(at_net_truth_moved(truth, err));
     }
-    return AT_OK;
+    if (!all->other || !o->with_main) return AT_OK;
+    AT_TRY(make_truth(a, all->other, &all->truths[all->sizes.n], err));
+    return at_net_truth_moved(&all->truths[all->sizes.n], err);
 }
 
 static at_status emit(at_arena *a, programs *all, const at_options *o, written *w, at_error *err) {
@@ -115,17 +118,10 @@ static at_status emit(at_arena *a, programs *all, const at_options *o, written *
                              .sized = has_sizes(all) ? &all->sized : NULL};
     if (o->with_main || all->builds->is_exact) AT_TRY(judge(a, all, o, err));
     if (all->other) at_net_keep_loops(all->of, all->n, &all->loops, &all->sized);
-    for (int i = 0; i < AT_NET_MOST_SIZES; i++)
+    for (int i = 0; i <= AT_NET_MOST_SIZES; i++)
         expected[i] =
             (at_net_expected){all->truths[i].expected, all->truths[i].moved, at_network_limit(o)};
     if (o->with_main) e.expected = expected;
-    if (all->other && o->with_main) {
-        const void *const *inputs = (const void *const *)at_net_make_inputs(a, all->other);
-        AT_TRY(at_net_truth_new(all->other, inputs, &at_interrupted, &all->other_truth, err));
-        AT_TRY(at_net_truth_moved(&all->other_truth, err));
-        expected[all->sizes.n] = (at_net_expected){all->other_truth.expected,
-                                                   all->other_truth.moved, at_network_limit(o)};
-    }
     return at_net_emit(all->of, all->builds, all->n, &e, &w->source, &w->header, err);
 }
 
@@ -270,8 +266,7 @@ static at_status apply(at_arena *a, programs *all, const at_options *o, at_error
     if (s == AT_OK) s = o->json ? print_json(a, all, o, &w, err) : say_written(all, o, &w, err);
     at_text_free(&w.source);
     at_text_free(&w.header);
-    for (int i = 0; i < AT_NET_MOST_SIZES; i++) at_net_truth_free(&all->truths[i]);
-    at_net_truth_free(&all->other_truth);
+    for (int i = 0; i <= AT_NET_MOST_SIZES; i++) at_net_truth_free(&all->truths[i]);
     at_net_close(all->other);
     for (int i = 0; i < MOST; i++) at_net_program_free(&all->of[i]);
     for (int i = 0; i < AT_NET_MOST_SIZES; i++) at_net_close(all->nets[i]);
