@@ -259,9 +259,10 @@ static void shorten(at_joined *j, int tensor) {
     shorter x = {.arena = j->arena, .tensor = tensor, .num_axes = t->num_axes};
     while (x.num_gone < t->num_axes - 1 && t->axes[t->num_axes - 1 - x.num_gone].extent == 1)
         x.num_gone++;
+    if (!x.num_gone) return;
     for (int i = 0; i < j->tensors.len; i++)
         if (!j->tensors.data[i].is_gone) change_stage(&j->tensors.data[i], find_needed, &x);
-    if (!x.num_gone || x.is_needed) return;
+    if (x.is_needed) return;
     change_stage(t, renumber_without, &x);
     for (int i = 0; i < j->tensors.len; i++) change_stage(&j->tensors.data[i], shorten_read, &x);
     t->num_axes -= x.num_gone;
