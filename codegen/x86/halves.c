@@ -30,8 +30,10 @@ static void gather_words(at_x86 *x, const at_tile_op *op, at_x86_arg v, int n) {
     for (int i = 0; i < n; i++) EMIT(x, VPINSRW, v, v, element(x, op, i), at_imm(i));
 }
 
-/* Of v and bits in all lanes, which lie behind the code. */
-static void of_with(at_x86 *x, at_x86_op instruction, at_x86_arg to, at_x86_arg v, uint32_t bits) {
+/* to = what the instruction makes of v and of these bits in all lanes, which lie behind the code.
+ */
+static void with_avx2(at_x86 *x, at_x86_op instruction, at_x86_arg to, at_x86_arg v,
+                      uint32_t bits) {
     const at_tile_op number = {.kind = AT_T_CONST, .number = at_number_of_bits(bits)};
     const at_x86_arg args[] = {to, v, at_x86_constant(32)};
     at_asm_emit(&x->code, instruction, 0, false, 3, args);
@@ -46,27 +48,27 @@ static void of_with(at_x86 *x, at_x86_op instruction, at_x86_arg to, at_x86_arg 
 static void widen_avx2(at_x86 *x, int reg) {
     const at_x86_arg v = at_vec(reg, 32), s = at_vec(AT_X86_SCRATCH_VEC, 32);
     const at_tile_op beyond = {.kind = AT_T_CONST, .number = 0x1p16};
-    of_with(x, AT_X86_VANDPS, s, v, SIGN);
-    of_with(x, AT_X86_VANDPS, v, v, ~SIGN);
+    with_avx2(x, AT_X86_VANDPS, s, v, SIGN);
+    with_avx2(x, AT_X86_VANDPS, v, v, ~SIGN);
     EMIT(x, VPSRAD, v, v, at_imm(3));
-    of_with(x, AT_X86_VMULPS, v, v, POWER_112);
+    with_avx2(x, AT_X86_VMULPS, v, v, POWER_112);
     EMIT(x, VORPS, v, v, s);
-    of_with(x, AT_X86_VANDPS, s, v, ~SIGN);
+    with_avx2(x, AT_X86_VANDPS, s, v, ~SIGN);
     EMIT(x, VCMPPS, s, s, at_x86_constant(32), at_imm(5)); /* not less */
     at_x86_point(x, &beyond, 1);
-    of_with(x, AT_X86_VANDPS, s, s, 0x7f800000);
+    with_avx2(x, AT_X86_VANDPS, s, s, 0x7f800000);
     EMIT(x, VORPS, v, v, s);
     x->scratch_now = 0;
 }
 
 static void narrow_avx2(at_x86 *x, int reg) {
     const at_x86_arg v = at_vec(reg, 32), s = at_vec(AT_X86_SCRATCH_VEC, 32);
-    of_with(x, AT_X86_VANDPS, s, v, ~SIGN);
-    of_with(x, AT_X86_VMULPS, s, s, POWER_MINUS_112);
-    of_with(x, AT_X86_VANDPS, s, s, 0x0fffe000);
+    with_avx2(x, AT_X86_VANDPS, s, v, ~SIGN);
+    with_avx2(x, AT_X86_VMULPS, s, s, POWER_MINUS_112);
+    with_avx2(x, AT_X86_VANDPS, s, s, 0x0fffe000);
     EMIT(x, VPSLLD, s, s, at_imm(3));
     EMIT(x, VXORPS, s, s, v); /* the sign is v's */
-    of_with(x, AT_X86_VANDPS, s, s, ~SIGN);
+    with_avx2(x, AT_X86_VANDPS, s, s, ~SIGN);
     EMIT(x, VXORPS, s, s, v);
 }
 
@@ -111,8 +113,8 @@ void at_x86_move_halves_avx2(at_x86 *x, const at_tile_op *op, bool store) {
     else load_avx2(x, op);
 }
 
-/* The same of SSE2. */
-static void with(at_x86 *x, at_x86_op instruction, at_x86_arg v, uint32_t bits) {
+/* The same where v is the result, too. */
+static void with_sse2(at_x86 *x, at_x86_op instruction, at_x86_arg v, uint32_t bits) {
     const at_tile_op number = {.kind = AT_T_CONST, .number = at_number_of_bits(bits)};
     const at_x86_arg args[] = {v, at_x86_constant(16)};
     at_asm_emit(&x->code, instruction, 0, false, 2, args);
@@ -125,16 +127,16 @@ static void widen_sse2(at_x86 *x, at_x86_arg v) {
     const at_x86_arg s = at_vec(AT_X86_SCRATCH_VEC, 16);
     const at_tile_op beyond = {.kind = AT_T_CONST, .number = 0x1p16};
     EMIT(x, MOVAPS, s, v);
-    with(x, AT_X86_ANDPS, s, SIGN);
-    with(x, AT_X86_ANDPS, v, ~SIGN);
+    with_sse2(x, AT_X86_ANDPS, s, SIGN);
+    with_sse2(x, AT_X86_ANDPS, v, ~SIGN);
     EMIT(x, PSRAD, v, at_imm(3));
-    with(x, AT_X86_MULPS, v, POWER_112);
+    with_sse2(x, AT_X86_MULPS, v, POWER_112);
     EMIT(x, ORPS, v, s);
     EMIT(x, MOVAPS, s, v);
-    with(x, AT_X86_ANDPS, s, ~SIGN);
+    with_sse2(x, AT_X86_ANDPS, s, ~SIGN);
     EMIT(x, CMPPS, s, at_x86_constant(16), at_imm(5)); /* not less */
     at_x86_point(x, &beyond, 1);
-    with(x, AT_X86_ANDPS, s, 0x7f800000);
+    with_sse2(x, AT_X86_ANDPS, s, 0x7f800000);
     EMIT(x, ORPS, v, s);
 }
 
@@ -142,12 +144,12 @@ static void widen_sse2(at_x86 *x, at_x86_arg v) {
 static void narrow_sse2(at_x86 *x, at_x86_arg v) {
     const at_x86_arg s = at_vec(AT_X86_SCRATCH_VEC, 16);
     EMIT(x, MOVAPS, s, v);
-    with(x, AT_X86_ANDPS, s, ~SIGN);
-    with(x, AT_X86_MULPS, s, POWER_MINUS_112);
-    with(x, AT_X86_ANDPS, s, 0x0fffe000);
+    with_sse2(x, AT_X86_ANDPS, s, ~SIGN);
+    with_sse2(x, AT_X86_MULPS, s, POWER_MINUS_112);
+    with_sse2(x, AT_X86_ANDPS, s, 0x0fffe000);
     EMIT(x, PSLLD, s, at_imm(3));
     EMIT(x, XORPS, s, v); /* the sign is v's */
-    with(x, AT_X86_ANDPS, s, ~SIGN);
+    with_sse2(x, AT_X86_ANDPS, s, ~SIGN);
     EMIT(x, XORPS, s, v);
 }
 
