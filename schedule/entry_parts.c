@@ -3,7 +3,7 @@
  * `v/65536`. Such an entry may be any integer, however short the axes are. */
 #include "schedule/schedule_int.h"
 
-enum { LEAST_SHIFT = 16 }; /* what a shift by that leaves is as small as a part */
+enum { LEAST_SHIFT = 16 }; /* what a shift by so many bits leaves is as small as a part */
 
 typedef struct packed {
     const at_compute *c;

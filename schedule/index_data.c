@@ -81,7 +81,7 @@ typedef struct {
     const at_index_range *found; /* [tensor] */
     const bool *is_found;        /* [tensor] */
     bool *is_beside;             /* [tensor] found before, and of an index that reads this one */
-    const bool *is_packed;       /* [tensor] */
+    const bool *is_packed;       /* [tensor] as at_index_is_packed says */
 } finder;
 
 /* Entries that are the same, the smallest or the largest, and random ones. */

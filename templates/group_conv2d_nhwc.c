@@ -14,7 +14,7 @@ static const char compute[] =
     "    pad[n, h*sh + kh*dh, w*sw + kw*dw, f/O*I + c] * packw[f/B, kh, kw, c, f%B]\n"
     "out[n:N, h:OH, w:OW, f:CO] = acc[n, h, w, f]\n";
 
-/* Of groups as narrow as the shortest register, whose lanes the rules have go through several. */
+/* Of groups as narrow as the shortest register: the rules have lanes go through several groups. */
 static const char narrow[] =
     "data[N, H, W, CI] : input\n"
     "weight[KH, KW, I, CO] : weight\n"
