@@ -152,6 +152,12 @@ static bool is_large(at_low *l, const at_value *v) {
     return r.is_beyond && r.all.lo > -most && r.all.hi < most;
 }
 
+/* -1 below 0, else 0. */
+static const at_value *sign_of(at_low *l, const at_value *v) {
+    const at_value *least = at_value_binary(l, AT_V_MIN, v, at_value_const(l, 0, true));
+    return at_value_binary(l, AT_V_MAX, least, at_value_const(l, -1, true));
+}
+
 /* What a first quotient leaves of a divisor below 2^23 is at most 2^8 and the divisor, so that
  * floats divide it. One by a larger divisor is off by one at most. */
 static const at_value *missing(at_low *l, const at_value *left, const at_value *by) {
@@ -160,12 +166,22 @@ static const at_value *missing(at_low *l, const at_value *left, const at_value *
             l, quotient(l, at_value_as_number(l, left), at_value_const(l, by->number, false)));
     const at_value *none = at_value_const(l, 0, true), *one = at_value_const(l, 1, true),
                    *most = at_value_const(l, by->number - 1, true);
-    const at_value *below = at_value_binary(l, AT_V_MAX, at_value_binary(l, AT_V_MIN, left, none),
-                                            at_value_const(l, -1, true));
+    const at_value *below = sign_of(l, left);
     const at_value *above = at_value_binary(
         l, AT_V_MIN, at_value_binary(l, AT_V_MAX, at_value_binary(l, AT_V_SUB, left, most), none),
         one);
     return at_value_binary(l, AT_V_ADD, below, above);
+}
+
+/* By a divisor that no integer of 32 bits is. What 2^31 leaves is an integer, by the last 32 bits;
+ * what a larger divisor leaves is a float. */
+static const at_value *quotient_by_larger(at_low *l, const at_value *of, const at_value *b,
+                                          bool rest) {
+    const at_value *q = sign_of(l, of);
+    if (!rest) return q;
+    if (b->number == 0x1p31) return rest_of(l, of, at_value_const(l, INT32_MIN, true), q);
+    return rest_of(l, at_value_as_number(l, of), at_value_as_number(l, b),
+                   at_value_as_number(l, q));
 }
 
 const at_value *at_value_index_quotient(at_low *l, const at_value *a, const at_value *b,
@@ -175,7 +191,9 @@ const at_value *at_value_index_quotient(at_low *l, const at_value *a, const at_v
                        *q = quotient(l, x, y);
         return rest ? rest_of(l, x, y, q) : q;
     }
-    const at_value *of = in_integers(l, a), *by = at_value_as_whole(l, b);
+    const at_value *of = in_integers(l, a);
+    if (b->number > INT32_MAX) return quotient_by_larger(l, of, b, rest);
+    const at_value *by = at_value_as_whole(l, b);
     const at_value *first =
         at_value_as_whole(l, quotient(l, at_value_as_number(l, of), at_value_as_number(l, by)));
     const at_value *left = rest_of(l, of, by, first);

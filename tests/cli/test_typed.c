@@ -244,12 +244,41 @@ static void cut_together(void **state) {
     }
 }
 
+/* Divisors that no integer of 32 bits is, of entries of all 32 bits and of small ones. */
+static void larger_divisors(void **state) {
+    (void)state;
+    static const char text[] = "args N=64\nv[N] : index\nw[N] : index\n"
+                               "a[n:N] : s32 = (n%2 == 0 ? v[n] : v[n]/16)/2147483648\n"
+                               "b[n:N] : s32 = (n%2 == 0 ? v[n] : v[n]/16)/4294967296\n"
+                               "c[n:N] : s32 = (v[n]/16 - n)/3000000000\n"
+                               "d[n:N] : s32 = (w[n] - n)%2147483648\n"
+                               "e[n:N] = (w[n] - n)%4294967296\n";
+    static const char caller[] = QUOTIENT
+        "int main(void) {\n"
+        "    int v[64], w[64], a[64], b[64], c[64], d[64], wrong = 0;\n"
+        "    static float e[64], workspace[1 << 18];\n"
+        "    for (int n = 0; n < 64; n++)\n"
+        "        v[n] = n % 4 < 2 ? 2147483647 - n : n - 2147483647, w[n] = 7*n;\n"
+        "    w[0] = 1 << 30, w[1] = 1 - (1 << 30);\n"
+        "    large_64(v, w, a, b, c, d, e, workspace);\n"
+        "    for (int n = 0; n < 64; n++) {\n"
+        "        const long x = n % 2 ? quotient(v[n], 16) : v[n], y = w[n] - n;\n"
+        "        wrong += a[n] != quotient(x, 2147483648) || b[n] != quotient(x, 4294967296) ||\n"
+        "                 c[n] != quotient(quotient(v[n], 16) - n, 3000000000) ||\n"
+        "                 d[n] != (y < 0 ? y + 2147483648 : y) ||\n"
+        "                 e[n] != (float)(y < 0 ? y + 4294967296 : y);\n"
+        "    }\n"
+        "    return wrong > 0;\n"
+        "}\n";
+    called(text, caller);
+}
+
 int main(void) {
     assert_non_null(getcwd(sources, sizeof sources));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_as_arguments), cmocka_unit_test(entries_unpacked),
         cmocka_unit_test(large_entries),      cmocka_unit_test(large_quotients),
-        cmocka_unit_test(negative_words),     cmocka_unit_test(types_in_one_file),
-        cmocka_unit_test(cut_together)};
+        cmocka_unit_test(larger_divisors),    cmocka_unit_test(negative_words),
+        cmocka_unit_test(types_in_one_file),  cmocka_unit_test(cut_together)};
     return cmocka_run_group_tests_name("cli/typed", tests, cli_setup, cli_teardown);
 }
