@@ -184,19 +184,15 @@ static bool is_same_text(const at_compute *large, const at_compute *small, bool 
     return true;
 }
 
-/* Node i at both sizes. */
-static bool is_same_node(at_arena *a, const at_net *small, const at_net *large, int i,
-                         bool is_one) {
-    at_compute *x, *y;
-    return at_net_computation(a, large, &large->nodes.data[i], &x, NULL) == AT_OK &&
-           at_net_computation(a, small, &small->nodes.data[i], &y, NULL) == AT_OK &&
-           is_same_text(x, y, is_one);
-}
-
-/* Rows of a node's inputs to rows of its outputs. */
-static bool is_node_apart(at_arena *a, const at_net *net, const at_net_node *n, const int *rows) {
-    at_compute *c;
-    if (at_net_computation(a, net, n, &c, NULL) != AT_OK) return false;
+/* Rows of the inputs of node i to rows of its outputs; it computes the same at both sizes. */
+static bool is_node_apart(at_arena *a, const at_net *small, const at_net *large, int i, bool is_one,
+                          const int *rows) {
+    const at_net_node *n = &large->nodes.data[i];
+    at_compute *c, *other;
+    if (at_net_computation(a, large, n, &c, NULL) != AT_OK ||
+        at_net_computation(a, small, &small->nodes.data[i], &other, NULL) != AT_OK ||
+        !is_same_text(c, other, is_one))
+        return false;
     int *axis = AT_NEW_ARRAY(a, int, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const char *name = c->tensors[t].name;
@@ -234,9 +230,7 @@ static const char *find_fault(at_arena *a, const at_net *small, const at_net *la
         }
         for (int k = 0; k < n->num_outputs; k++)
             if (n->outputs[k] >= 0) is_apart &= axis[n->outputs[k]] != SEVERAL;
-        if (!is_apart || !is_same_node(a, small, large, i, is_one) ||
-            !is_node_apart(a, large, n, axis))
-            return not_apart(a, n);
+        if (!is_apart || !is_node_apart(a, small, large, i, is_one, axis)) return not_apart(a, n);
     }
     return NULL;
 }
