@@ -265,7 +265,7 @@ static void results_of_a_context(void **state) {
     at_arena *a = at_arena_new();
     const at_problem tasks[] = {problem_of(a, "dense", "M=16,N=32,K=16", 9),
                                 problem_of(a, "dense", "M=8,N=16,K=8", 2)};
-    static const at_cache caches[] = {AT_CACHE_COLD, AT_CACHE_HOT};
+    static const at_packing packings[] = {AT_PACKING_INLINE, AT_PACKING_AHEAD};
     for (int i = 0; i < 2; i++) {
         static set_listener l[2];
         uint64_t found;
@@ -273,7 +273,7 @@ static void results_of_a_context(void **state) {
         at_engine_options o = options_of(&unused, 1);
         at_set_tuning t;
         at_error err = {0};
-        o.cache = caches[i];
+        o.packing = packings[i];
         if (at_set_open(&o, tasks, 1, log_path(a, "context"), &t, &err) != AT_OK ||
             at_set_run(&t, &(at_set_events){0}, &err) != AT_OK)
             fail_msg("%s", err.text);
