@@ -321,11 +321,10 @@ static void add_head(at_text *out, const at_net_program *programs, int n,
                      const at_net_emit_options *o) {
     const at_net_program *p = programs;
     at_text head = {0};
-    const char *slash = strrchr(p->net->path, '/');
     at_text_addf(&head,
                  "The network %s, written by autotune %s: %d parts of %d kinds, %d of them "
                  "tuned.\n",
-                 slash ? slash + 1 : p->net->path, AT_VERSION, p->cut.num_parts, p->num_kernels,
+                 at_base_name(p->net->path), AT_VERSION, p->cut.num_parts, p->num_kernels,
                  p->num_tuned);
     at_text_add(&head, "instructions: ");
     for (int i = 0; i < num_sets(n, o); i++)

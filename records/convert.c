@@ -24,7 +24,7 @@ static const at_file_format *parse(at_arena *a, const char *text, size_t len,
 
 /* "dir/a100_conv_T4.json.gz": a100_conv_T4. */
 static const char *name_of(at_arena *a, const char *path) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = at_base_name(path);
     return at_strndup(a, name, strcspn(name, "."));
 }
 

@@ -79,8 +79,7 @@ void at_agent_drop_folder(agent *g) {
 
 at_status at_agent_put_file(agent *g, at_arena *a, const char *name, const char *bytes, size_t len,
                             const char **path, at_error *err) {
-    const char *slash = strrchr(name, '/');
-    name = slash ? slash + 1 : name;
+    name = at_base_name(name);
     if (!*name || *name == '.')
         return at_fail(err, AT_E_USAGE, "\"%s\" is no name of a file", name);
     if (!g->folder) AT_TRY(make_folder(g, a, err));

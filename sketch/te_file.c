@@ -197,7 +197,7 @@ static at_status read_sizes(te_reader *r) {
 /* ---- the row --------------------------------------------------------------------------------- */
 
 static const char *name_of(at_arena *a, const char *path) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = at_base_name(path);
     size_t n = strlen(name);
     if (!strcmp(path, "-")) return "stdin";
     return at_strndup(a, name, n > 3 && !strcmp(name + n - 3, ".te") ? n - 3 : n);

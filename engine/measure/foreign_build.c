@@ -65,10 +65,7 @@ at_status at_foreign_open(at_session *s, bool measuring, at_error *err) {
                               &s->how.compiler_version, err);
 }
 
-const char *at_foreign_compiler(const at_session *s) {
-    const char *slash = strrchr(s->foreign->program, '/');
-    return slash ? slash + 1 : s->foreign->program;
-}
+const char *at_foreign_compiler(const at_session *s) { return at_base_name(s->foreign->program); }
 
 void at_foreign_close(at_session *s) {
     at_foreign_session *x = s->foreign;

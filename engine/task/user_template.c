@@ -67,8 +67,7 @@ static void add_source(at_text *out, const char *text) {
 }
 
 static const char *symbol_of(at_arena *a, const char *path) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *symbol = at_format(a, "at_%s", name);
+    char *symbol = at_format(a, "at_%s", at_base_name(path));
     symbol[strlen(symbol) - 2] = 0; /* ".c" */
     for (char *p = symbol; *p; p++)
         if (!isalnum((unsigned char)*p)) *p = '_';
