@@ -65,12 +65,8 @@ void at_net_add_signature(at_text *out, const at_net_program *p, const at_net_em
     at_text_add(out, "void *workspace)");
 }
 
-void at_net_add_version(at_text *out) {
-    at_text_addf(
-        out,
-        "    if (*(const char *)weights != 'a' || ((const char *)weights)[8] != %d) return "
-        "1;\n",
-        AT_NET_WEIGHTS_VERSION);
+void at_net_add_head_check(at_text *out, const at_net_emit_options *o) {
+    at_text_addf(out, "    if (!%s_has_head(weights)) return 1;\n", o->name);
 }
 
 void at_net_add_alignment(at_text *out) {

@@ -141,7 +141,7 @@ static void add_choice(at_text *out, const at_net_program *programs, int n,
     if (*size) at_text_add(out, "\nstatic ");
     at_net_add_signature(out, programs, o, size);
     at_text_add(out, " {\n");
-    if (!*size) at_net_add_version(out);
+    if (!*size) at_net_add_head_check(out, o);
     for (int i = 0; i < n; i++) {
         const char *set = at_net_set_of(&programs[i]);
         const bool asks = *at_target_find(set)->parts;
@@ -184,7 +184,7 @@ static void add_run(at_text *out, const at_net_program *p, const at_net_emit_opt
                  " {\n    const char *known = (const char *)weights + %lld;\n"
                  "    char *memory = (char *)workspace;\n%s",
                  (long long)(AT_NET_WEIGHTS_HEAD + before), converts ? "    long place;\n" : "");
-    if (!*set) at_net_add_version(out);
+    if (!*set) at_net_add_head_check(out, o);
     at_net_add_alignment(out);
     at_text_add(out, "    (void)memory, (void)known;\n");
     add_unread(out, p);
@@ -430,6 +430,7 @@ at_status at_net_emit(const at_net_program *programs, const at_net_build *builds
     if (o->expected) at_net_emit_main_includes(source);
     at_text_addf(source, "#include \"%s\"\n\n", o->header);
     at_net_add_halves(source, programs, n, o->expected != NULL);
+    at_net_emit_head(source, programs, n, o);
     for (int k = 0; k < n; k++) { /* programs of one set behind each other, which share its types */
         const int i = k % (n / sets) * sets + k / (n / sets);
         AT_TRY(add_program(source, programs, i, &builds[i], o,

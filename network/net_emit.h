@@ -71,7 +71,7 @@ void at_net_add_parameters(at_text *out, const at_net_program *p, bool types);
  * workspace, at a multiple of AT_NET_ALIGNMENT. */
 void at_net_add_signature(at_text *out, const at_net_program *p, const at_net_emit_options *o,
                           const char *suffix);
-void at_net_add_version(at_text *out);
+void at_net_add_head_check(at_text *out, const at_net_emit_options *o);
 void at_net_add_alignment(at_text *out);
 /* Functions TYPE_of_float and float_of_TYPE of floats of 16 bits, as far as they are called. */
 void at_net_add_halves(at_text *out, const at_net_program *programs, int n, bool has_main);
@@ -89,8 +89,11 @@ void at_net_emit_sizes(at_text *out, const at_net_program *programs, int n,
 int64_t at_net_pieces_bytes(const at_net_sized *s, const at_net_program *largest);
 void at_net_add_sizes(at_text *out, const at_net_sized *s);
 /* net_emit_weights.c: of the programs before number n; with their weights, unless o names a file of
- * them, and NAME_weights_fault. */
+ * them, and NAME_weights_fault. Before all: NAME_has_head, which each run asks whether weights
+ * begin as this network's do, with the version, their hash, and how many bytes they are. */
 int64_t at_net_known_bytes(const at_net_program *programs, int n);
+void at_net_emit_head(at_text *out, const at_net_program *programs, int n,
+                      const at_net_emit_options *o);
 void at_net_emit_weights(at_text *out, const at_net_program *programs, int n,
                          const at_net_emit_options *o);
 /* net_emit_main.c */

@@ -162,7 +162,7 @@ void at_net_emit_sizes(at_text *out, const at_net_program *programs, int n,
     if (apart)
         at_text_add(out, "    char *memory = (char *)workspace;\n"
                          "    long piece_first, piece_rows, piece_takes;\n    int piece_fault;\n");
-    at_net_add_version(out);
+    at_net_add_head_check(out, o);
     for (int i = 0; i < n; i++) {
         at_text_addf(out, "    if (%s == %lld) return ", s->parameter,
                      (long long)s->sizes->value[i]);

@@ -51,6 +51,24 @@ static void add_embedded(at_text *out, const at_net_program *programs, int n,
                  o->name);
 }
 
+void at_net_emit_head(at_text *out, const at_net_program *programs, int n,
+                      const at_net_emit_options *o) {
+    enum { SAID = 32 }; /* bytes of the head that are not 0 */
+    char head[AT_NET_WEIGHTS_HEAD];
+    at_net_weights_head(programs, n, head);
+    at_text_addf(out,
+                 "\nstatic int %s_has_head(const void *weights) {\n"
+                 "    static const unsigned char head[%d] = {",
+                 o->name, SAID);
+    for (int i = 0; i < SAID; i++)
+        at_text_addf(out, "%s%d,", i % 16 ? " " : "\n        ", (unsigned char)head[i]);
+    at_text_addf(out,
+                 "\n    };\n    int i = 0;\n"
+                 "    while (i < %d && ((const unsigned char *)weights)[i] == head[i]) i++;\n"
+                 "    return i == %d;\n}\n",
+                 SAID, SAID);
+}
+
 static void add_fault(at_text *out, const at_net_program *programs, int n,
                       const at_net_emit_options *o) {
     const int64_t bytes = AT_NET_WEIGHTS_HEAD + at_net_known_bytes(programs, n);
@@ -61,14 +79,14 @@ static void add_fault(at_text *out, const at_net_program *programs, int n,
         "    const unsigned char *at = (const unsigned char *)weights;\n"
         "    unsigned long long hash = 0xcbf29ce484222325u, word;\n"
         "    unsigned long i;\n    int k;\n"
-        "    if (bytes != %lldUL || at[0] != 'a' || at[8] != %d) return 1;\n"
+        "    if (bytes != %lldUL || !%s_has_head(weights)) return 1;\n"
         "    for (i = %d; i < bytes; i += 8) {\n"
         "        for (word = 0, k = 7; k >= 0; k--) word = word << 8 | at[i + (unsigned long)k];\n"
         "        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;\n"
         "        hash ^= hash >> 29;\n    }\n"
         "    return hash != 0x%llxu;\n}\n",
-        o->name, (long long)bytes, o->name, (long long)bytes, AT_NET_WEIGHTS_VERSION,
-        AT_NET_WEIGHTS_HEAD, (unsigned long long)weights_hash(programs, n));
+        o->name, (long long)bytes, o->name, (long long)bytes, o->name, AT_NET_WEIGHTS_HEAD,
+        (unsigned long long)weights_hash(programs, n));
 }
 
 void at_net_emit_weights(at_text *out, const at_net_program *programs, int n,

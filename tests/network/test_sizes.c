@@ -402,9 +402,13 @@ static void add_call(at_text *out, const at_net *net, int64_t size, const char *
                      (long long)y->elements, k, k, k, k, k, (long long)y->elements);
     }
     at_text_addf(out,
+                 "        char *hash = (char *)weights + 16;\n        *hash ^= 1;\n"
+                 "        if (net_run(weights, %lld, x, %sworkspace) != 1) return 7;\n"
+                 "        *hash ^= 1;\n"
                  "        if (net_run(weights, %lld, x, %sworkspace)) return 2;\n%s        if "
                  "(strcmp(net_way(%lld), \"%s\")) return 3;\n    }\n",
-                 (long long)size, at_text_str(&list), at_text_str(&checks), (long long)size, way);
+                 (long long)size, at_text_str(&list), (long long)size, at_text_str(&list),
+                 at_text_str(&checks), (long long)size, way);
     at_text_free(&list);
     at_text_free(&checks);
 }
@@ -419,7 +423,7 @@ static const char first_lines[] =
     "    workspace[net_workspace_bytes()] = 90;\n";
 
 /* Each size from the first on is right, by kernels where it is listed, else by loops; none beyond
- * the largest runs. */
+ * the largest runs, and none with weights of another hash. */
 static void check_loops(void (*graph)(onnx_graph *g), int64_t first, const char *refused) {
     enum { LARGEST = 9 };
     onnx_graph g = {0};
