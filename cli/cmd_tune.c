@@ -223,7 +223,8 @@ static at_status tune_together(set *s, at_error *err) {
     bool begun = status == AT_OK;
     if (begun) status = at_set_run(&t, &events, err);
     /* Where the log or a worker failed, what was found until then is shown all the same. */
-    at_status reported = begun ? report_set(s, &t, status == AT_OK ? err : &late) : AT_OK;
+    const bool shows = begun && (status == AT_OK || t.tally.done);
+    at_status reported = shows ? report_set(s, &t, status == AT_OK ? err : &late) : AT_OK;
     if (status == AT_OK) status = reported;
     at_status closed = at_set_close(&t, status == AT_OK ? err : &late);
     return status == AT_OK ? closed : status;

@@ -124,6 +124,8 @@ at_status at_cmd_workers(const at_options *o, at_error *err) {
     if (status == AT_OK) status = at_cache_look(a, o->clean, &cache, err);
     if (status == AT_OK)
         status = o->json ? print_json(w, n, &cache, err) : print_text(w, n, &cache, o->clean, err);
+    for (int i = 0; i < n && status == AT_OK; i++)
+        if (w[i].error) status = at_fail(err, AT_E_INPUT, "--on %s: %s", w[i].place, w[i].error);
     at_arena_free(a);
     return status;
 }

@@ -230,9 +230,13 @@ static int64_t next_round(const at_set_tuning *t, const at_tally *own, int64_t l
     return n > 0 ? n : 1;
 }
 
+/* There is not even a context whose results of the log could count. */
+static bool nobody_came(const at_set_tuning *t) { return t->options.far && !t->like; }
+
 /* The time went to make a task's data; what the others have found stays. */
 static bool is_time_up(const at_set_tuning *t, at_status status, int64_t deadline_ns,
                        const at_error *err) {
+    if (nobody_came(t)) return false;
     if (status != AT_E_NO_VALID || !deadline_ns || at_now_ns() < deadline_ns) return false;
     at_engine_warn(&t->options, err->text);
     return true;
@@ -394,6 +398,7 @@ at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *er
     at_status status = run_rounds(t, deadline_ns, err);
     if (t->events.end) t->events.end(t->events.ctx, t);
     if (status == AT_OK && !at_engine_stopped(&t->options)) status = run_finals(t, err);
+    if (status == AT_E_NO_VALID && nobody_came(t)) return status;
     if (at_is_end(status)) status = AT_OK;
     /* What the log knows of those whose turn never came counts, too. */
     for (int i = 0; i < t->num_members && status == AT_OK; i++)

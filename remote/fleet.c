@@ -183,6 +183,11 @@ static void turn_all(fleet *f) {
     }
 }
 
+/* A directory whose workers a step of Slurm's starts, the spot behind it. */
+static bool has_step(const at_spots *spots, int dir) {
+    return dir + 1 < spots->len && spots->data[dir + 1].path == spots->data[dir].path;
+}
+
 static at_status begin(void *self, const at_far_task *t, at_error *err) {
     fleet *f = self;
     signal(SIGPIPE, SIG_IGN);
@@ -195,7 +200,8 @@ static at_status begin(void *self, const at_far_task *t, at_error *err) {
         const at_spot *s = &f->spots.data[i];
         if (s->kind == AT_PLACE_DIR) {
             f->gates[f->num_gates].spot = s;
-            at_status status = at_gate_open(s->path, &f->gates[f->num_gates++].gate, err);
+            at_status status =
+                at_gate_open(s->path, has_step(&f->spots, i), &f->gates[f->num_gates++].gate, err);
             if (status != AT_OK) return at_fail_at(err, "--on %s: ", s->name);
             continue;
         }
@@ -263,6 +269,18 @@ static void end(void *self) {
     f->epoll = -1;
 }
 
+/* As --on names them; who comes in through a directory is started by somebody else. */
+static const char *awaited(at_arena *a, const char *const *places, int n, const at_spots *spots) {
+    at_text out = {0};
+    for (int i = 0; i < n; i++) at_text_addf(&out, "%s%s", i ? " or " : "", places[i]);
+    for (int i = 0; i < spots->len; i++) {
+        const at_spot *s = &spots->data[i];
+        if (s->kind == AT_PLACE_DIR && !has_step(spots, i))
+            at_text_addf(&out, "; autotune work %s starts one there", s->path);
+    }
+    return at_text_take(a, &out);
+}
+
 at_status at_fleet_new(const char *const *places, int n, double lease_s, at_fleet **out,
                        at_error *err) {
     fleet *f = calloc(1, sizeof *f);
@@ -271,13 +289,14 @@ at_status at_fleet_new(const char *const *places, int n, double lease_s, at_flee
     f->task_arena = at_arena_new();
     f->lease_s = lease_s;
     f->epoll = -1;
-    f->far = (at_far){f, begin, next, trial, final, compare, refuse, workers, end};
+    f->far = (at_far){f, "", begin, next, trial, final, compare, refuse, workers, end};
     at_status s = AT_OK;
     for (int i = 0; i < n && s == AT_OK; i++)
         s = at_places_parse(f->arena, places[i], &f->spots, err);
-    if (s == AT_OK) *out = f;
-    else at_fleet_free(f);
-    return s;
+    if (s != AT_OK) return at_fleet_free(f), s;
+    f->far.places = awaited(f->arena, places, n, &f->spots);
+    *out = f;
+    return AT_OK;
 }
 
 void at_fleet_free(at_fleet *f) {

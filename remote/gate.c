@@ -25,7 +25,7 @@ struct at_gate {
     at_key_map known; /* workers that have come */
 };
 
-at_status at_gate_open(const char *path, at_gate **out, at_error *err) {
+at_status at_gate_open(const char *path, bool make, at_gate **out, at_error *err) {
     at_gate *g = calloc(1, sizeof *g);
     uint64_t number;
     AT_NEED(g);
@@ -33,7 +33,7 @@ at_status at_gate_open(const char *path, at_gate **out, at_error *err) {
     g->arena = at_arena_new();
     g->known.arena = g->arena;
     *out = g;
-    AT_TRY(at_own_folder(AT_FDCWD, path, true, &g->top, err));
+    AT_TRY(at_own_folder(AT_FDCWD, path, make, &g->top, err));
     AT_TRY(at_own_folder(g->top, "searches", true, &g->searches, err));
     if (getrandom(&number, sizeof number, 0) != sizeof number)
         return at_fail(err, AT_E_BUG, "no random numbers: %s", strerror(errno));

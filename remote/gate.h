@@ -9,8 +9,9 @@
 #include "remote/link.h"
 
 typedef struct at_gate at_gate;
-/* AT_E_INPUT: another user's, a link, or open to others; AT_E_OUTPUT */
-at_status at_gate_open(const char *path, at_gate **out, at_error *err);
+/* make: the directory, too, where it is not there, since only this search's own workers know it.
+ * AT_E_INPUT: it is not there, another user's, a link, or open to others; AT_E_OUTPUT */
+at_status at_gate_open(const char *path, bool make, at_gate **out, at_error *err);
 /* Takes the search's folder away, and with it what is in it. NULL is fine. */
 void at_gate_close(at_gate *g);
 /* Counts up, and looks for a worker that has come: its link, and its name in a; *there false:

@@ -27,6 +27,8 @@ at_status at_own_folder(int at, const char *name, bool make, int *fd, at_error *
         if (why) return at_fail(err, AT_E_OUTPUT, "cannot make %s: %s", name, strerror(why));
         *fd = openat(at, name, flags);
     }
+    if (*fd < 0 && errno == ENOENT)
+        return at_fail(err, AT_E_INPUT, "there is no folder %s; mkdir -m 700 makes it", name);
     if (*fd < 0) {
         const char *why =
             errno == ELOOP || errno == ENOTDIR ? "it is a link, or no folder" : strerror(errno);

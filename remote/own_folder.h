@@ -6,8 +6,8 @@
 #include "base/base.h"
 
 /* Opens the folder `name` of the folder `at` (or AT_FDCWD); makes it first, 0700 whatever the
- * umask, if it is not there and shall be. AT_E_INPUT: it is a link, no folder, another user's, or
- * open to others; AT_E_OUTPUT: it cannot be made. */
+ * umask, if it is not there and shall be. AT_E_INPUT: it is not there, a link, no folder, another
+ * user's, or open to others; AT_E_OUTPUT: it cannot be made. */
 at_status at_own_folder(int at, const char *name, bool make, int *fd, at_error *err);
 /* A file of 0600 whose content is this, whole or not at all; false: errno says why. */
 bool at_own_file_put(int folder, const char *name, const void *data, size_t len);

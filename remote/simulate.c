@@ -317,7 +317,7 @@ static void end(void *self) { at_session_close(&((simulation *)self)->session); 
 /* The search, without its final. */
 static at_status search(simulation *s, const at_engine_options *given, const char *log,
                         at_error *err) {
-    const at_far far = {s, begin, next, trial, final, compare, refuse, workers, end};
+    const at_far far = {s, "", begin, next, trial, final, compare, refuse, workers, end};
     at_engine_options o = *given;
     at_tuning t;
     at_error late;

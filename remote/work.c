@@ -162,7 +162,7 @@ static seen *choose(work *w) {
 static at_status open_all(work *w, const char *path, at_error *err) {
     uint64_t number;
     w->top = w->searches = w->workers = -1;
-    AT_TRY(at_own_folder(AT_FDCWD, path, true, &w->top, err));
+    AT_TRY(at_own_folder(AT_FDCWD, path, false, &w->top, err));
     AT_TRY(at_own_folder(w->top, "searches", true, &w->searches, err));
     AT_TRY(at_own_folder(w->top, "workers", true, &w->workers, err));
     if (getrandom(&number, sizeof number, 0) != sizeof number)

@@ -111,6 +111,7 @@ static bool is_stale(int folder, const char *name, double now_s) {
 static at_status read_folder(at_arena *a, const at_spot *s, state_list *out, at_error *err) {
     int top, workers;
     AT_TRY(at_own_folder(AT_FDCWD, s->path, false, &top, err));
+    if (faccessat(top, "workers", F_OK, 0) && errno == ENOENT) return close(top), AT_OK;
     at_status status = at_own_folder(top, "workers", false, &workers, err);
     close(top);
     AT_TRY(status);

@@ -46,6 +46,7 @@ typedef struct at_far_event {
 
 typedef struct at_far {
     void *self;
+    const char *places; /* where workers are awaited, for people */
     /* Starts to reach workers; between begin and end once more: workers that are reached turn
      * to another task, and each of them joins again; all others leave, who may have left before.
      * AT_E_USAGE: it cannot be done with this task. */

@@ -8,6 +8,7 @@
 #include "engine/far/far_state.h"
 
 enum { MOST_AT_ONCE = 16 };
+static const int64_t tell_waiting_ns = 5000000000; /* workers of this machine come in one */
 
 typedef struct at_far_search far_search;
 
@@ -39,15 +40,31 @@ at_status at_far_prepare(at_tuning *t, const at_request *q, at_error *err) {
     return AT_OK;
 }
 
+/* Whose time is over, or who wants no more of it. */
+static at_status fail_alone(const far_search *f, at_error *err) {
+    at_error stopped;
+    at_status status = at_fail_stopped(&stopped);
+    if (status == AT_E_NO_VALID)
+        return at_fail(err, status, "the time ended before a worker came from %s", f->far->places);
+    *err = stopped;
+    return status;
+}
+
 at_status at_far_open(at_tuning *t, at_error *err) {
     const at_engine_options *o = &t->s.options;
     far_search *f = t->far;
+    const int64_t begin_ns = at_now_ns();
+    bool is_told = false;
     at_engine_note(o, "waiting for the first worker ...");
     AT_TRY(f->far->begin(f->far->self, f->task, err));
     while (!f->begun) {
         at_far_event e;
         AT_TRY(at_far_next_event(t, AT_FAR_WAIT_S, &e, err));
-        if (at_engine_stopped(o)) return at_fail_stopped(err);
+        if (at_engine_stopped(o)) return fail_alone(f, err);
+        if (!is_told && at_now_ns() - begin_ns > tell_waiting_ns) {
+            is_told = true;
+            at_engine_warn(o, at_format(f->scratch, "no worker came yet from %s", f->far->places));
+        }
         if (e.kind != AT_FAR_JOINED) continue;
         AT_TRY(at_far_adopt(t, &e, &e.record.extra.context, err));
         f->first = e;

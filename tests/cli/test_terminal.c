@@ -98,6 +98,7 @@ static void dumb_terminal(void **state) {
 static void a_worker_waits(void **state) {
     (void)state;
     static screen s;
+    cli_expect(0, "mkdir -m 700 box");
     screen_start(&s, "TERM=xterm ./autotune work box --idle 10ms", 80);
     assert_int_equal(screen_end(&s), 0);
     check_one_line(&s, "autotune: waits for searches: autotune ... --on dir:box; Ctrl-C ends it");

@@ -57,6 +57,7 @@ static void broken(void **state) {
 static void killed_search(void **state) {
     (void)state;
     static const char *const places[] = {"local", "ssh:board", "slurm", "dir:box"};
+    cli_expect(0, "mkdir -m 700 box");
     for (int i = 0; i < 4; i++) {
         if ((i == 1 && !has_ssh) || (i == 2 && !has_slurm)) continue;
         if (i == 3)

@@ -70,7 +70,8 @@ static void by_folder(void **state) {
 static void by_mounts(void **state) {
     (void)state;
     if (!has_ssh) skip();
-    if (cli_run(ENV "mkdir -m 700 shared m1 m2; for m in m1 m2; do sshfs board:$PWD/shared $m -o "
+    if (cli_run(ENV "mkdir -m 700 shared m1 m2 shared/box; for m in m1 m2; do sshfs "
+                    "board:$PWD/shared $m -o "
                     "dir_cache=no,entry_timeout=3,attr_timeout=3,negative_timeout=3 || exit 1; "
                     "done")
             ->status) {
@@ -179,6 +180,7 @@ static void refusals(void **state) {
         int status;
     } cases[] = {
         {"", "dir:open", "open to others", 4},
+        {"", "dir:nowhere", "--on dir:nowhere: there is no folder nowhere; mkdir -m 700 makes", 4},
         {"ln -s open link; ", "dir:link", "it is a link", 4},
         {"mkdir -p -m 700 inner; ln -s ../open inner/searches; ", "dir:inner", "it is a link", 4},
         {"", "ssh:-oProxyCommand=x", "hosts are expected", 2},
@@ -196,6 +198,9 @@ static void refusals(void **state) {
         if (!strstr(r->err, cases[i].says)) fail_msg("--on %s: %s", cases[i].on, r->err);
     }
     cli_expect(4, "./autotune work open");
+    cli_expect(4, "timeout 20 ./autotune work nowhere --once");
+    cli_expect(4, "./autotune workers --on dir:nowhere");
+    cli_expect(1, "test -e nowhere");
     if (has_ssh) { /* nobody there: what ssh says is told */
         const cli_result *r =
             cli_expect(1, ENV "rm -f cluster/user; ./autotune " TASK
@@ -205,6 +210,22 @@ static void refusals(void **state) {
         if (!strstr(r->err, "ssh:board: ")) fail_msg("%s", r->err);
     }
     expect_nothing_left("refusals");
+}
+
+/* The advice is who could start one, and not to wait longer. */
+static void nobody_comes(void **state) {
+    (void)state;
+    static const char *const tasks[] = {TASK, "conv2d --args N=1,H=7,W=7 "};
+    cli_expect(0, "mkdir -m 700 lonely; ./autotune workers --on dir:lonely | grep -x 'no workers'");
+    for (int i = 0; i < 2; i++) {
+        const cli_result *r = cli_expect(
+            3, "timeout 60 ./autotune %s --time 1s --log n.log --on dir:lonely", tasks[i]);
+        if (!strstr(r->err, "the time ended before a worker came from dir:lonely; autotune work "
+                            "lonely starts one there\n") ||
+            *r->out)
+            fail_msg("%s%s", r->out, r->err);
+    }
+    expect_nothing_left("a search without workers");
 }
 
 /* An agent of another version is not used. */
@@ -235,6 +256,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(by_mounts),    cmocka_unit_test(several_at_once),
         cmocka_unit_test(own_template), cmocka_unit_test(options),
         cmocka_unit_test(listed),       cmocka_unit_test(refusals),
-        cmocka_unit_test(other_version)};
+        cmocka_unit_test(nobody_comes), cmocka_unit_test(other_version)};
     return cmocka_run_group_tests_name("cluster/ways", tests, cluster_setup, cluster_teardown);
 }

@@ -228,7 +228,7 @@ static void end(void *self) {
 }
 
 at_far crowd_far(crowd *c) {
-    return (at_far){c, begin, next, trial, final, compare, refuse, workers, end};
+    return (at_far){c, "here", begin, next, trial, final, compare, refuse, workers, end};
 }
 
 double crowd_time_of(int64_t index) {
