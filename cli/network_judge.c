@@ -32,21 +32,52 @@ void at_network_add_error(at_text *out, const at_net_truth *t, int output, doubl
     }
 }
 
-void at_out_net_error(at_out *out, const at_net_truth *t, int output, double error, double limit) {
+static const char *verdict(const at_net_truth *t, int output, double error, double limit) {
     static const char *const verdicts[] = {[AT_NET_RIGHT] = "right",
                                            [AT_NET_ILL_CONDITIONED] = "ill-conditioned",
                                            [AT_NET_WRONG] = "wrong"};
-    const double moved = moved_of(t, output);
+    return verdicts[at_net_verdict_of(error, moved_of(t, output), limit)];
+}
+
+void at_out_net_others(at_out *out, const at_net_truth *t, int output, double error, double limit) {
+    at_out_double(out, "expected_error", error);
+    at_out_string(out, "expected_verdict", isnan(error) ? NULL : verdict(t, output, error, limit));
+}
+
+void at_out_net_error(at_out *out, const at_net_truth *t, int output, double error, double limit) {
     at_out_double(out, "error", error);
-    at_out_double(out, "moved", t->moved ? moved : NAN);
-    at_out_string(out, "verdict", verdicts[at_net_verdict_of(error, moved, limit)]);
+    at_out_double(out, "moved", t->moved ? moved_of(t, output) : NAN);
+    at_out_string(out, "verdict", verdict(t, output, error, limit));
 }
 
 static at_status ask_moved(at_net_truth *t, const double *errors, double limit, at_error *err) {
     bool ask = false;
     for (int i = 0; i < t->net->outputs.len; i++)
-        ask |= !(errors[i] <= unsuspicious && errors[i] <= limit);
+        ask |= errors[i] > unsuspicious || errors[i] > limit;
     return ask && !t->moved ? at_net_truth_moved(t, err) : AT_OK;
+}
+
+/* whose: what the errors are of, ahead of "is .. away"; tried: what was in vain. */
+static at_status refuse_wrong(const at_options *o, at_net_truth *t, const double *errors,
+                              const char *whose, const char *tried, at_error *err) {
+    const double limit = at_network_limit(o);
+    AT_TRY(ask_moved(t, errors, limit, err));
+    for (int i = 0; i < t->net->outputs.len; i++) {
+        if (isnan(errors[i]) || at_net_verdict_of(errors[i], moved_of(t, i), limit) != AT_NET_WRONG)
+            continue;
+        return at_fail(
+            err, AT_E_NO_VALID,
+            "%s: output \"%s\"%s is %.2g of its root mean square away from the network in "
+            "double; %s%.2g is accepted",
+            t->net->path, t->net->values.data[t->net->outputs.data[i]].name, whose, errors[i],
+            tried, limit);
+    }
+    return AT_OK;
+}
+
+at_status at_network_judge_others(const at_options *o, at_net_truth *t, const double *errors,
+                                  at_error *err) {
+    return refuse_wrong(o, t, errors, ", the array of --expect,", "", err);
 }
 
 at_status at_network_judge(const at_options *o, at_net_program *p, const at_net_build *b,
@@ -62,16 +93,8 @@ at_status at_network_judge(const at_options *o, at_net_program *p, const at_net_
         at_say(&said);
         at_text_free(&said);
     }
-    AT_TRY(ask_moved(t, errors, limit, err));
-    for (int i = 0; i < t->net->outputs.len; i++) {
-        if (at_net_verdict_of(errors[i], moved_of(t, i), limit) != AT_NET_WRONG) continue;
-        return at_fail(err, AT_E_NO_VALID,
-                       "%s: output \"%s\" is %.2g of its root mean square away from the network in "
-                       "double; %s%.2g is accepted",
-                       t->net->path, t->net->values.data[t->net->outputs.data[i]].name, errors[i],
-                       b->is_exact ? "no other way of a part helps, and " : "", limit);
-    }
-    return AT_OK;
+    return refuse_wrong(o, t, errors, "", b->is_exact ? "no other way of a part helps, and " : "",
+                        err);
 }
 
 /* ---- behind a search ------------------------------------------------------------------------- */

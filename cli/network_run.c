@@ -65,8 +65,10 @@ static void describe(net_run *r) {
         at_text_addf(&r->out, "%s\n    ", v->elements > SHOWN ? ", .." : "");
         at_network_add_error(&r->out, &r->truth, i, r->errors[i], at_network_limit(r->o));
         at_text_add(&r->out, "\n");
-        if (!isnan(r->others[i]))
-            at_text_addf(&r->out, "    of the array of --expect: %.2g\n", r->others[i]);
+        if (isnan(r->others[i])) continue;
+        at_text_add(&r->out, "    the array of --expect: ");
+        at_network_add_error(&r->out, &r->truth, i, r->others[i], at_network_limit(r->o));
+        at_text_add(&r->out, "\n");
     }
     at_text_addf(&r->out, "%.3f ms", r->least_s * 1e3);
     if (r->program.threads > 1) at_text_addf(&r->out, " on %d threads", r->program.threads);
@@ -88,7 +90,7 @@ static void add_output(net_run *r, at_out *json, int i) {
         at_out_double(json, NULL, at_net_element(v->type, r->truth.outputs[i], k));
     at_out_end(json, ']');
     at_out_net_error(json, &r->truth, i, r->errors[i], at_network_limit(r->o));
-    at_out_double(json, "expected_error", r->others[i]);
+    at_out_net_others(json, &r->truth, i, r->others[i], at_network_limit(r->o));
     at_out_end(json, '}');
 }
 
@@ -123,6 +125,10 @@ static void compare_others(net_run *r) {
     }
 }
 
+static at_status keep_outputs(net_run *r, at_error *err) {
+    return at_net_arrays_write(&r->arrays, (const void *const *)r->truth.outputs, err);
+}
+
 static at_status run(net_run *r) {
     at_net_build b = at_network_build(r->o);
     b.with_bounds = r->o->why;
@@ -137,13 +143,17 @@ static at_status run(net_run *r) {
     r->errors = AT_NEW_ARRAY(r->arena, double, r->net->outputs.len + 1);
     const at_status judged = at_network_judge(r->o, &r->program, &b, &r->truth, r->errors, r->err);
     if (judged != AT_OK && judged != AT_E_NO_VALID) return judged;
+    at_error late;
+    const at_status others =
+        at_network_judge_others(r->o, &r->truth, r->others, judged == AT_OK ? r->err : &late);
+    if (others != AT_OK && others != AT_E_NO_VALID) return others;
     AT_TRY(time_kernels(r));
     if (r->o->why) AT_TRY(time_steps(r));
-    at_error late;
-    const at_status printed = print(r, judged == AT_OK ? r->err : &late);
+    const bool fine = judged == AT_OK && others == AT_OK;
+    const at_status printed = print(r, fine ? r->err : &late);
     if (judged != AT_OK) return judged;
-    AT_TRY(printed);
-    return at_net_arrays_write(&r->arrays, (const void *const *)r->truth.outputs, r->err);
+    const at_status kept = printed == AT_OK ? keep_outputs(r, fine ? r->err : &late) : printed;
+    return fine ? kept : others;
 }
 
 at_status at_network_run(const at_options *o, at_error *err) {

@@ -73,11 +73,23 @@ static void number(void **state) {
  * -2]], whose root mean square is 2.5. */
 static void expected(void **state) {
     (void)state;
-    const cli_result *r = cli_expect(0, "./autotune run m.onnx --input x=x.npy --expect y=x.npy");
-    expect_text(r->out, "    largest error over the root mean square: 0\n"
-                        "    of the array of --expect: 0.8\n");
-    r = cli_expect(0, "./autotune run m.onnx --input x=x.npy --expect y=x.npy --json");
+    static const char *const wrong = "m.onnx: output \"y\", the array of --expect, is 0.8 of its "
+                                     "root mean square away from the network in double; 0.001 is "
+                                     "accepted\n";
+    const cli_result *r =
+        cli_expect(3, "./autotune run m.onnx --input x=x.npy --expect y=x.npy --output y=own.npy");
+    expect_text(r->out, "    the array of --expect: largest error over the root mean square: 0.8; "
+                        "one more rounding of every number moves it by ");
+    expect_text(r->out, ": WRONG, the limit is 0.001\n");
+    expect_text(r->err, wrong);
+    r = cli_expect(3, "./autotune run m.onnx --input x=x.npy --expect y=x.npy --json");
     expect_text(r->out, "\"expected_error\": 0.8");
+    expect_text(r->out, "\"expected_verdict\": \"wrong\"");
+    expect_text(cli_expect(0, "./autotune run m.onnx --input x=x.npy --expect y=own.npy")->out,
+                "    the array of --expect: largest error over the root mean square: 0\n");
+    expect_text(cli_expect(0, "./autotune run m.onnx --input x=x.npy --json")->out,
+                "\"expected_verdict\": null");
+    cli_expect(0, "./autotune run m.onnx --input x=x.npy --expect y=x.npy --max-error 1");
     expect_error(2, "./autotune run m.onnx --dim N=2 --expect z=x.npy", "no output \"z\"");
     expect_error(2, "./autotune run m.onnx --dim N=3 --expect y=x.npy",
                  "the array is float32[2, 2], the output is float32[3, 2]");
