@@ -123,6 +123,14 @@ static int rows_of_x(weaver *v, row_place at, int count, int *moved) {
     return add_rows(v, at, count, 0);
 }
 
+/* Those that are moved are made of the others. */
+static int rows_of_w(weaver *v, row_place at, int count, int moved) {
+    const int found = find_rows(v, at, count, moved);
+    if (found >= 0) return found;
+    if (moved) rows_of_w(v, at, count, 0);
+    return add_rows(v, at, count, moved);
+}
+
 static row_place place_of(const weaver *v, int reg) {
     return (row_place){vreg(v, reg)->slot, vreg(v, reg)->off};
 }
@@ -139,9 +147,7 @@ static void take(weaver *v, int i) {
     }
     if (n < LEAST_ROWS || is_touched(v, begin.acc, first, last)) return;
     const int x = rows_of_x(v, place_of(v, begin.x), n, &moved);
-    const row_place at = place_of(v, begin.w);
-    int w = find_rows(v, at, n, moved);
-    if (w < 0) w = add_rows(v, at, n, moved);
+    const int w = rows_of_w(v, place_of(v, begin.w), n, moved);
     *at_push(v->b->l->arena, &v->quads) = (quad){first, begin.acc, x, w};
     for (int k = 0; k < n; k++) {
         term *t = &v->term[of[k]];
@@ -156,7 +162,7 @@ static void take(weaver *v, int i) {
 /* Instructions of the units that add products; a load that is widened is one, too. */
 static bool pays(const weaver *v) {
     int after = v->quads.len;
-    for (int i = 0; i < v->rows.len; i++) after += WEAVING + (v->rows.data[i].moved > 0);
+    for (int i = 0; i < v->rows.len; i++) after += v->rows.data[i].moved ? 1 : WEAVING;
     return after < v->terms + v->loads.len;
 }
 
@@ -172,15 +178,17 @@ static int woven(weaver *v, int i) {
     at_builder *b = v->b;
     rows *r = &v->rows.data[i];
     if (r->vreg >= 0) return r->vreg;
+    if (r->moved) {
+        const int as_they_lie = woven(v, find_rows(v, r->at, r->count, 0));
+        return r->vreg = operation(b, AT_T_SHIFT_LEFT, as_they_lie, BITS * r->moved);
+    }
     const int load =
         at_build_vreg(b, (at_tile_vreg){.load = AT_T_LOAD,
                                         .lanes = (uint8_t)(r->count * lanes_of(v) / ROWS),
                                         .packed = true,
                                         .slot = (int16_t)r->at.slot,
                                         .off = r->at.off});
-    r->vreg = operation(b, AT_T_WEAVE, load, 0);
-    if (r->moved) r->vreg = operation(b, AT_T_SHIFT_LEFT, r->vreg, BITS * r->moved);
-    return r->vreg;
+    return r->vreg = operation(b, AT_T_WEAVE, load, 0);
 }
 
 static void add_quad(weaver *v, const quad *q) {
@@ -192,13 +200,10 @@ static void add_quad(weaver *v, const quad *q) {
     op->by = AT_DOT_US;
 }
 
-/* Takes terms of the body, in which nothing is stored; false: none. */
+/* Takes terms of the body; false: none. */
 static bool take_body(weaver *v) {
     v->rows.len = v->quads.len = v->loads.len = v->terms = 0;
-    for (int i = v->from; i < v->to; i++) {
-        if (at_tile_stores(&v->old[i])) return false;
-        v->term[i] = term_of(v, &v->old[i]);
-    }
+    for (int i = v->from; i < v->to; i++) v->term[i] = term_of(v, &v->old[i]);
     for (int i = v->from; i < v->to; i++)
         if (v->term[i].acc >= 0) take(v, i);
     return v->quads.len && pays(v);
@@ -213,6 +218,9 @@ static void add_body(weaver *v, bool is_woven) {
     }
 }
 
+/* No load goes past a store. */
+static bool ends_body(const at_tile_op *op) { return at_tile_ends_body(op) || at_tile_stores(op); }
+
 void at_build_weave_rows(at_builder *b) {
     const int n = b->ops.len;
     if (!b->l->target->weaves || b->failed) return;
@@ -220,7 +228,7 @@ void at_build_weave_rows(at_builder *b) {
     b->ops.data = NULL;
     b->ops.len = b->ops.cap = 0;
     for (; v.from < n; v.from = v.to) {
-        for (v.to = v.from; v.to < n && !at_tile_ends_body(&v.old[v.to]);) v.to++;
+        for (v.to = v.from; v.to < n && !ends_body(&v.old[v.to]);) v.to++;
         add_body(&v, take_body(&v));
         if (v.to < n) *at_push(b->l->arena, &b->ops) = v.old[v.to++];
     }

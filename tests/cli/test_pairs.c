@@ -112,7 +112,7 @@ static void woven_rows(void **state) {
         bool woven;
     } of[] = {{"H=6,W=28", 14, true},
               {"H=5,W=26,KH=3,KW=3,padding=0", 24, true},
-              {"H=7,W=15,KH=2,KW=2,padding=0", 14, false},
+              {"H=7,W=15,KH=2,KW=2,padding=0", 14, true},
               {"H=9,W=28,strides=2", 14, false}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         for (int wide = 0; wide < 2; wide++) {
@@ -125,6 +125,35 @@ static void woven_rows(void **state) {
             if (!wide && !cli_run("command -v gcc")->status)
                 cli_expect(0, "./autotune run %s --compiler gcc", args);
         }
+}
+
+/* So are those of several rows of outputs, whose tile stores in the body in which it adds. */
+static void woven_blocks(void **state) {
+    (void)state;
+    cli_write("t.te",
+              "args H=9, W=11\n"
+              "data[2, H, W, 16] : input u8\n"
+              "weight[2, 3, 3, 16] : weight s8\n"
+              "scale[2, 16] : weight\n"
+              "pad[n:2, y:H+2, x:W+2, c:16] : u8 = inside ? data[n, y - 1, x - 1, c] : 0\n"
+              "    where inside = 1 <= y && y < H + 1 && 1 <= x && x < W + 1\n"
+              "acc[n:2, h:H, w:W, b:16] : s32 = sum(r:3, q:3) pad[n, h + r, w + q, b] * "
+              "weight[n, r, q, b]\n"
+              "out[n:2, h:H, w:W, b:16] : u8 = round(acc[n, h, w, b] * scale[n, b] + 99.0)\n");
+    static const int tiles[][2] = {{4, 4}, {2, 8}, {8, 2}, {3, 5}};
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        char config[200];
+        snprintf(
+            config, sizeof config,
+            "'{\"entity\": [[\"sketch\", \"ot\", \"tile_b+unroll\"], [\"tile_b\", \"sp\", [-1, "
+            "16]], [\"tile_h\", \"sp\", [-1, %d]], [\"tile_w\", \"sp\", [-1, %d]]]}'",
+            tiles[i][0], tiles[i][1]);
+        const cli_result *r = cli_expect(
+            0, "./autotune show ./t.te --isa avx512vnni --config %s --dump=tile", config);
+        assert_non_null(strstr(r->out, "weave"));
+        if (cli_run("grep -qw avx512_vnni /proc/cpuinfo")->status) continue;
+        cli_expect(0, "./autotune run ./t.te --isa avx512vnni --config %s", config);
+    }
 }
 
 /* Bytes are widened to s16 in sketches of their own, which are as right: sets without dot products
@@ -275,14 +304,11 @@ static void joined_channels(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs),
-                                       cmocka_unit_test(unequal_pairs),
-                                       cmocka_unit_test(derived_pairs),
-                                       cmocka_unit_test(widened_bytes),
-                                       cmocka_unit_test(woven_rows),
-                                       cmocka_unit_test(single_products),
-                                       cmocka_unit_test(joined_channels),
-                                       cmocka_unit_test(bytes_by_pairs),
-                                       cmocka_unit_test(lanes_through_groups)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs),           cmocka_unit_test(unequal_pairs),
+        cmocka_unit_test(derived_pairs),   cmocka_unit_test(widened_bytes),
+        cmocka_unit_test(woven_rows),      cmocka_unit_test(woven_blocks),
+        cmocka_unit_test(single_products), cmocka_unit_test(joined_channels),
+        cmocka_unit_test(bytes_by_pairs),  cmocka_unit_test(lanes_through_groups)};
     return cmocka_run_group_tests_name("cli/pairs", tests, cli_setup, cli_teardown);
 }
