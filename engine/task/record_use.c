@@ -14,6 +14,7 @@ typedef struct known_task {
     const at_template_row *row;
     const at_json *args;
     const at_task *task; /* NULL: it cannot be made */
+    at_error why;        /* then */
 } known_task;
 
 struct at_record_uses {
@@ -39,11 +40,11 @@ void at_record_uses_free(at_record_uses *u) {
     at_arena_free(u->arena);
 }
 
-static const at_task *task_of(at_record_uses *u, const at_template_row *row, const at_json *args) {
+static const known_task *task_of(at_record_uses *u, const at_template_row *row, const at_json *args) {
     for (int i = 0; i < KEPT; i++) {
         int k = (u->last + KEPT - i) % KEPT;
         const known_task *t = &u->tasks[k];
-        if (t->arena && t->row == row && at_args_equal(t->args, args)) return t->task;
+        if (t->arena && t->row == row && at_args_equal(t->args, args)) return t;
     }
     u->last = (u->last + 1) % KEPT;
     known_task *t = &u->tasks[u->last];
@@ -51,15 +52,16 @@ static const at_task *task_of(at_record_uses *u, const at_template_row *row, con
     *t = (known_task){.arena = at_arena_new(), .row = row};
     at_task *task = NULL;
     t->args = at_json_copy(t->arena, args);
-    if (at_task_new(t->arena, row, at_json_text(t->arena, args), &task, NULL) == AT_OK)
+    if (at_task_new(t->arena, row, at_json_text(t->arena, args), &task, &t->why) == AT_OK)
         t->task = task;
-    return t->task;
+    return t;
 }
 
 at_use at_record_use(at_record_uses *u, const at_template_row *row, const at_record *r,
                      at_error *why) {
-    const at_task *task = task_of(u, row, r->args);
-    if (!task) return AT_USABLE;
+    const known_task *known = task_of(u, row, r->args);
+    const at_task *task = known->task;
+    if (!task) return *why = known->why, AT_UNFIT;
     if (!u->accept_changed && at_is_of_changed_template(r, task)) return AT_OF_CHANGED;
     at_arena_reset(u->scratch);
     bool fits = at_config_fits(u->scratch, at_task_space(task), &r->config, why) == AT_OK;

@@ -9,9 +9,10 @@
 #include "templates/task.h"
 
 typedef enum at_use {
-    AT_USABLE,     /* and those of tasks that cannot be made here */
+    AT_USABLE,
     AT_OF_CHANGED, /* measured with another version of its template */
-    AT_UNFIT,      /* no configuration of the task: a knob is missing, unknown or elsewhere */
+    AT_UNFIT,      /* no configuration of the task: a knob is missing, unknown or elsewhere, or
+                    * its arguments make no task */
 } at_use;
 
 /* Tasks are made once, as long as records of few tasks stand side by side. */

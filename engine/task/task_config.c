@@ -57,19 +57,20 @@ static at_status take_record(at_arena *a, const char *log, at_selection *out, at
     return at_fail_at(err, "%s: ", out->from);
 }
 
-/* The task of arguments that the log holds. */
-static at_status task_of_log(at_arena *a, const at_request *q, const at_json *args,
+/* The task of arguments that the log holds on that line. */
+static at_status task_of_log(at_arena *a, const at_request *q, const at_json *args, int64_t line,
                              at_selection *out, at_error *err) {
     if (at_weight_task(a, q, at_json_text(a, args), out, err) == AT_OK) return AT_OK;
-    if (!q->weight) err->status = AT_E_INPUT, at_fail_at(err, "%s: ", q->log);
-    return err->status;
+    if (q->weight) return err->status;
+    at_fail_at(err, "%s:%lld: ", q->log, (long long)line);
+    return err->status = AT_E_INPUT;
 }
 
 static at_status from_line(at_arena *a, const at_engine_options *o, const at_request *q,
                            at_selection *out, at_error *err) {
     AT_TRY(at_log_record_on_line(a, o, q->log, q->line, out->row, &out->record, err));
     AT_TRY(q->args ? at_weight_task(a, q, q->args, out, err)
-                   : task_of_log(a, q, out->record->args, out, err));
+                   : task_of_log(a, q, out->record->args, out->record->line, out, err));
     if (o->accept_changed || !at_is_of_changed_template(out->record, out->task)) return AT_OK;
     return at_fail(err, AT_E_NO_VALID,
                    "--line %lld: that record of %s is of another version of %s; "
@@ -101,7 +102,7 @@ static at_status from_best(at_arena *a, const at_engine_options *o, const at_req
     }
     AT_TRY(at_log_choose(a, o, q->log, rows, args, q->sketch, &choice, err));
     if (choice.tasks.len || !args) AT_TRY(at_log_only_task(&choice, out->row, &task, err));
-    if (!args) AT_TRY(task_of_log(a, q, task->args, out, err));
+    if (!args) AT_TRY(task_of_log(a, q, task->args, task->line, out, err));
     AT_TRY(take_best(a, o, q, &choice, task, out, err));
     at_log_tell_cpu(a, o, q->log, out->row->name, out->record);
     at_log_tell_cache(a, o, q->log, out->row->name, out->record, out->other_cache);

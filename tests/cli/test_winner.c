@@ -253,6 +253,35 @@ static void unfit(void **state) {
                            "odd.log:1: no configuration of its task"));
 }
 
+/* Nor are those whose arguments make no task: each verb says so, none calls one the best. */
+static void of_no_task(void **state) {
+    static const char *const args[] = {
+        "[1000000000000000000, 1000000000000000000, 64, \"float32\"]", "[64, 64, \"float32\"]",
+        "[64, 64, 0, \"float32\"]"};
+    static const struct {
+        const char *verb;
+        int status;
+    } verbs[] = {
+        {"pick_best", 3}, {"verify", 7},      {"apply --log", 4}, {"run matmul_add --log", 4},
+        {"log", 0},       {"report -o -", 0}, {"plot", 0}};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        cli_write("even.log", FITS);
+        cli_expect(0, "sed 's/\\[64, 64, 64, \"float32\"\\]/%s/' even.log >odd.log", args[i]);
+        for (size_t k = 0; k < sizeof verbs / sizeof *verbs; k++) {
+            const cli_result *r =
+                cli_expect(verbs[k].status, "./autotune %s odd.log", verbs[k].verb);
+            const bool is_told = strstr(r->err, "odd.log:1: ") || strstr(r->out, "not_run: ");
+            if (!is_told || strstr(r->out, "20.00 us"))
+                fail_msg("%s %s: %s%s", verbs[k].verb, args[i], r->out, r->err);
+        }
+        const cli_result *r = cli_expect(0, "./autotune pick_best even.log odd.log");
+        assert_non_null(strstr(r->err, "odd.log:1: no configuration of its task, and not used: "));
+        assert_non_null(strstr(r->out, "[64, 64, 64, "));
+        assert_null(strstr(r->out, args[i]));
+    }
+}
+
 /* A final of what is delivered is of the same trials, and its winner is everybody's. */
 static void delivered(void **state) {
     (void)state;
@@ -283,8 +312,8 @@ static void delivered(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(runs), cmocka_unit_test(made_up),
-                                       cmocka_unit_test(killed), cmocka_unit_test(unfit),
-                                       cmocka_unit_test(delivered)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(runs),       cmocka_unit_test(made_up),
+                                       cmocka_unit_test(killed),     cmocka_unit_test(unfit),
+                                       cmocka_unit_test(of_no_task), cmocka_unit_test(delivered)};
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
