@@ -18,7 +18,10 @@ static void add_count(at_text *out, int64_t n, const char *what) {
 static void add_head(at_text *out, const char *path, const at_log_summary *s) {
     const at_log_stats *st = &s->stats;
     at_text_add_visible(out, path);
+    int64_t anchors = 0;
+    for (int i = 0; i < s->num_groups; i++) anchors += s->groups[i].anchors;
     at_text_addf(out, ": %lld records", (long long)st->records);
+    if (anchors) at_text_addf(out, ", %lld of them trials", (long long)(st->records - anchors));
     add_count(out, st->old_version, "of log version 0.1");
     add_count(out, st->comments, "comments");
     add_count(out, st->blank, "blank lines");
@@ -76,12 +79,13 @@ static void add_group(at_text *out, const at_log_group *g) {
     }
     at_text_addf(out, "\n  %lld trial%s, %lld valid", (long long)g->trials, at_plural(g->trials),
                  (long long)g->valid);
+    add_count(out, g->anchors, "of the default configuration beside them");
     add_count(out, g->copies, "with the code of another");
     at_text_add(out, "; ");
     at_text_add_span(out, g->first_s, g->last_s);
     at_text_add(out, ", of which ");
     at_text_add_time(out, g->spent_s);
-    at_text_add(out, " in trials\n");
+    at_text_add(out, " measuring\n");
     if (g->at_least)
         at_text_addf(out, "  %lld clearly behind, and not timed\n", (long long)g->at_least);
     add_failures(out, g);
@@ -180,6 +184,7 @@ static void out_group(at_out *out, const at_log_group *g) {
     else at_out_string(out, "context", NULL);
     at_out_int(out, "trials", g->trials);
     at_out_int(out, "valid", g->valid);
+    at_out_int(out, "anchors", g->anchors);
     at_out_int(out, "copies", g->copies);
     at_out_int(out, "at_least", g->at_least);
     out_failures(out, g);

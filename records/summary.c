@@ -63,6 +63,7 @@ static void add(reading *s, const at_record *r) {
     at_log_group *g = &s->groups.data[i];
     const bool is_trial = at_record_is_trial(r);
     g->trials += is_trial;
+    g->anchors += !is_trial;
     g->spent_s += r->all_cost_s;
     if (r->timestamp_s < g->first_s) g->first_s = r->timestamp_s;
     if (r->timestamp_s > g->last_s) g->last_s = r->timestamp_s;

@@ -47,9 +47,10 @@ typedef struct at_log_group {
     bool ours;
     at_context context; /* of ours */
     char context_hash[33];
-    int64_t trials, valid; /* the default configuration's record beside them is none */
-    int64_t copies;        /* not measured: same code as another */
-    int64_t at_least;      /* valid, and so slow that they have no time */
+    int64_t trials, valid;
+    int64_t anchors;  /* records that are no trials: of the default configuration beside them */
+    int64_t copies;   /* not measured: same code as another */
+    int64_t at_least; /* valid, and so slow that they have no time */
     at_log_failures failures[AT_NUM_FAILURES]; /* by error number; [0]: valid but not checked; the
                                                   last: any other number */
     double first_s, last_s;                    /* timestamps */

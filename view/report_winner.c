@@ -42,7 +42,7 @@ static void add_facts(at_report *r, const at_panel *p, const at_log_group *g) {
                        (long long)(g->trials - g->valid)));
     at_text_clear(&text);
     at_text_add_time(&text, g->spent_s);
-    add_fact(r->out, at_text_str(&text), "spent in trials");
+    add_fact(r->out, at_text_str(&text), "spent measuring");
     at_text_add(r->out, "</div>\n");
     at_text_free(&text);
 }

@@ -40,7 +40,8 @@ void at_record_uses_free(at_record_uses *u) {
     at_arena_free(u->arena);
 }
 
-static const known_task *task_of(at_record_uses *u, const at_template_row *row, const at_json *args) {
+static const known_task *task_of(at_record_uses *u, const at_template_row *row,
+                                 const at_json *args) {
     for (int i = 0; i < KEPT; i++) {
         int k = (u->last + KEPT - i) % KEPT;
         const known_task *t = &u->tasks[k];

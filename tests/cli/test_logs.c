@@ -96,8 +96,8 @@ static void summary(void **state) {
         "\n"
         "conv2d_3x3_gemm [1, 4, 4, 8, 8, \"float32\"]\n"
         "  c -keys=cpu -mcpu=znver4; Some CPU, tcc, avx2, weights packed ahead, 1 thread\n"
-        "  3 trials, 2 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 1.500 s in "
-        "trials\n"
+        "  3 trials, 2 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 1.500 s "
+        "measuring\n"
         "  1 compile, first at line 2: no \"x\", y\n"
         "  best: 2.000 ms, 2.00 GFLOP/s, 25.0 % of the FMA peak; index 0, line 1; the best so far "
         "changed 1 time\n"
@@ -105,15 +105,15 @@ static void summary(void **state) {
         "\n"
         "conv2d_3x3_gemm [1, 2, 2, 8, 8, \"float32\"]\n"
         "  llvm -keys=cpu -mcpu=haswell\n"
-        "  1 trial, 1 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 500.0 ms in "
-        "trials\n"
+        "  1 trial, 1 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 500.0 ms "
+        "measuring\n"
         "  best: 1.000 ms; index 0, line 4; the best so far changed 1 time\n"
         "  with tile_y=[-1, 1, 1], tile_x=[-1, 1, 8], tile_k=[-1, 1]\n"
         "\n"
         "conv2d_3x3_gemm [1, 8, 8, 8, 8, \"float32\"]\n"
         "  llvm -keys=cpu -mcpu=haswell\n"
-        "  1 trial, 1 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 500.0 ms in "
-        "trials\n"
+        "  1 trial, 1 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 500.0 ms "
+        "measuring\n"
         "  best: 1.100 ms; index 1, line 5; the best so far changed 1 time\n"
         "  with tile_y=[-1, 1, 2], tile_x=[-1, 1, 8], tile_k=[-1, 1]\n");
     cli_expect(0, "./autotune log a.log --json");
@@ -133,6 +133,30 @@ static void summary(void **state) {
     assert_int_equal(cli_member(first, "best_so_far")->count, 1);
     assert_int_equal(cli_member(first->next, "context")->kind, AT_JSON_NULL);
     assert_int_equal(cli_member(first->next, "best.gflops")->kind, AT_JSON_NULL);
+}
+
+/* Trials and the default configuration beside them are all the records that there are. */
+static void beside_trials(void **state) {
+    (void)state;
+    cli_expect(0,
+               "./autotune dense --args M=16,N=16,K=16 --trials 3 --tuner random -q --log t.log");
+    const int records = cli_count_lines(cli_read("t.log"), "{"), beside = records - 3;
+    const char *out = cli_expect(0, "./autotune log t.log")->out;
+    const char *head =
+        beside ? at_format(cli_arena(), "t.log: %d records, 3 of them trials, ", records)
+               : "t.log: 3 records, ";
+    assert_true(!strncmp(out, head, strlen(head)));
+    assert_non_null(
+        strstr(out, beside ? "  3 trials, 3 valid, 1 of the default configuration beside them"
+                           : "  3 trials, 3 valid"));
+    cli_expect(0, "./autotune log t.log --json");
+    assert_int_equal(cli_member(cli_member(cli_json(), "tasks")->child, "anchors")->integer,
+                     beside);
+    /* Of no trial but that one nothing is said that denies it. */
+    cli_expect(0, "grep '^#\\|\"part\": \"anchor\"' t.log >alone.log");
+    out = cli_expect(0, "./autotune log alone.log")->out;
+    if (beside) assert_non_null(strstr(out, "  0 trials, 0 valid, 1 of the default configuration"));
+    assert_null(strstr(out, "in trials"));
 }
 
 static void csv(void **state) {
@@ -423,19 +447,13 @@ static void this_cpu_first(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spellings),
-        cmocka_unit_test(summary),
-        cmocka_unit_test(csv),
-        cmocka_unit_test(csv_formulas),
-        cmocka_unit_test(parameters),
-        cmocka_unit_test(diff),
-        cmocka_unit_test(diff_in_pairs),
-        cmocka_unit_test(split),
-        cmocka_unit_test(convert),
-        cmocka_unit_test(per),
-        cmocka_unit_test(stranger),
-        cmocka_unit_test(bad_input),
-        cmocka_unit_test(this_cpu_first),
+        cmocka_unit_test(spellings),     cmocka_unit_test(summary),
+        cmocka_unit_test(beside_trials), cmocka_unit_test(csv),
+        cmocka_unit_test(csv_formulas),  cmocka_unit_test(parameters),
+        cmocka_unit_test(diff),          cmocka_unit_test(diff_in_pairs),
+        cmocka_unit_test(split),         cmocka_unit_test(convert),
+        cmocka_unit_test(per),           cmocka_unit_test(stranger),
+        cmocka_unit_test(bad_input),     cmocka_unit_test(this_cpu_first),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
