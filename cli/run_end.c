@@ -48,6 +48,17 @@ static void add_result(at_text *out, at_tuning *t, const at_best *best) {
     at_text_add(out, ".\n");
 }
 
+/* Why the time is another one than the progress line had last. */
+static void add_told(at_text *out, const at_tuning *t, const at_best *best) {
+    static const double apart = 1.1;
+    const double told_s = t->tally.best_s;
+    if (!best->final || told_s <= 0) return;
+    if (best->time_s < told_s * apart && told_s < best->time_s * apart) return;
+    at_text_add(out, "The best trial's ");
+    add_short_time(out, told_s);
+    at_text_add(out, " was of one moment; the final timed the best few in turn, and counts.\n");
+}
+
 static void add_baseline(at_text *out, const at_baseline *b) {
     if (b->ratio > 0) {
         add_times(out, b->ratio);
@@ -128,6 +139,7 @@ static void add_next(at_text *out, const at_tuning *t, const at_options *o) {
 
 void at_text_add_run_end(at_text *out, at_tuning *t, const at_options *o, const at_best *best) {
     add_result(out, t, best);
+    add_told(out, t, best);
     add_baseline(out, &t->baseline);
     add_machine(out, t);
     at_text_add_trials(out, t);

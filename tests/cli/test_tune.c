@@ -48,6 +48,18 @@ static void result_members(void **state) {
     free(tuner);
 }
 
+/* Where the final's time is not what the progress line had last, it is said which one counts. The
+ * log's trials claim a nanosecond. */
+static void final_counts(void **state) {
+    (void)state;
+    cli_expect(0, TUNE "--trials 3 --tuner random -q --log told.log; sed -i 's/\"result\": "
+                       "\\[\\[[0-9.e-]*\\]/\"result\": [[1e-09]/; /^#final/d' told.log");
+    const cli_result *r = cli_expect(0, TUNE "--trials 3 --tuner random --log told.log");
+    assert_non_null(strstr(r->err, "best 1.00"));
+    assert_non_null(strstr(r->out, "\nThe best trial's 1 ns was of one moment; the final timed the "
+                                   "best few in turn, and counts.\n"));
+}
+
 static void default_log(void **state) {
     (void)state;
     const cli_result *r = cli_expect(0, TUNE "--trials 2");
@@ -300,14 +312,14 @@ static void final_ends(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(result_members),  cmocka_unit_test(default_log),
-        cmocka_unit_test(end_of_run),      cmocka_unit_test(resume),
-        cmocka_unit_test(resume_learners), cmocka_unit_test(exhausted_space),
-        cmocka_unit_test(torn_log),        cmocka_unit_test(nothing_valid),
-        cmocka_unit_test(time_limit),      cmocka_unit_test(interrupted),
-        cmocka_unit_test(killed),          cmocka_unit_test(locked_log),
-        cmocka_unit_test(full_disk),       cmocka_unit_test(progress),
-        cmocka_unit_test(cold_cache),      cmocka_unit_test(cooldown),
-        cmocka_unit_test(final_ends),
+        cmocka_unit_test(final_counts),    cmocka_unit_test(end_of_run),
+        cmocka_unit_test(resume),          cmocka_unit_test(resume_learners),
+        cmocka_unit_test(exhausted_space), cmocka_unit_test(torn_log),
+        cmocka_unit_test(nothing_valid),   cmocka_unit_test(time_limit),
+        cmocka_unit_test(interrupted),     cmocka_unit_test(killed),
+        cmocka_unit_test(locked_log),      cmocka_unit_test(full_disk),
+        cmocka_unit_test(progress),        cmocka_unit_test(cold_cache),
+        cmocka_unit_test(cooldown),        cmocka_unit_test(final_ends),
     };
     return cmocka_run_group_tests_name("cli/tune", tests, cli_setup, cli_teardown);
 }
