@@ -57,15 +57,15 @@ static bool is_named(const at_sketch *sketches, int n, const char *name) {
 /* ---- rewrites -------------------------------------------------------------------------------- */
 
 typedef struct rewrite_row {
-    rewrite_stage *rewrite;       /* a stage; NULL: */
-    void (*all)(sketch_state *s); /* all of them at once */
-    bool is_backwards;            /* from the last stage to the first */
-    bool is_layout;               /* in sketches whose sums are stored in another layout */
+    rewrite_stage *rewrite; /* a stage; NULL: */
+    rewrite_all *all;       /* all of them at once */
+    bool is_backwards;      /* from the last stage to the first */
+    bool is_layout;         /* in sketches whose sums are stored in another layout */
 } rewrite_row;
 static const rewrite_row rewrites[] = {
     {.rewrite = rewrite_ranges},
     {.rewrite = rewrite_quotients},
-    {.all = rewrite_inline_all},
+    {.all = rewrite_inlined},
     {.rewrite = rewrite_phases},
     {.rewrite = rewrite_terms, .is_backwards = true},
     {.rewrite = rewrite_unpacked},
@@ -84,24 +84,22 @@ static void rewrite_each(sketch_state *s, const rewrite_row *row, const at_facts
     for (int t = row->is_backwards ? s->compute->num_tensors - 1 : 0;
          t >= 0 && t < s->compute->num_tensors; t += step) {
         const int before = s->compute->num_tensors;
-        sketch_state *b = s->facts->of[t].is_stage ? sketch_branch(s, "") : NULL;
-        if (!b || at_scatter_of(&s->compute->tensors[t]).axes) continue; /* terms have places */
+        if (!s->facts->of[t].is_stage || at_scatter_of(&s->compute->tensors[t]).axes)
+            continue; /* terms have places */
+        sketch_state *b = sketch_branch(s, "");
         if (!row->rewrite(b, t, given)) continue;
         *s = *b;
         if (!row->is_backwards) t += s->compute->num_tensors - before; /* new stages stand before */
     }
 }
 
-static at_status rewrite(sketch_state *s, const at_facts_given *given, bool puts_last,
-                         at_error *err) {
+static void rewrite(sketch_state *s, const at_facts_given *given, bool puts_last) {
     for (const rewrite_row *row = rewrites; row < rewrites + NUM_REWRITES; row++) {
-        const at_compute *before = s->compute;
         if (row->is_layout && !puts_last) continue;
-        if (row->rewrite) rewrite_each(s, row, given);
-        else row->all(s);
-        if (row->all && s->compute != before) AT_TRY(sketch_refresh_facts(s, given, err));
+        sketch_state *b = row->all ? sketch_branch(s, "") : NULL;
+        if (!b) rewrite_each(s, row, given);
+        else if (row->all(b, given)) *s = *b;
     }
-    return AT_OK;
 }
 
 /* ---- starts ---------------------------------------------------------------------------------- */
@@ -143,7 +141,8 @@ static at_status start(at_arena *a, const sketch_derivation *d, const sketch_sta
     for (int i = 0; i < d->num_definitions; i++) *at_push(a, &s->definitions) = d->definitions[i];
     if (!d->tree) {
         AT_TRY(at_edit_plain(a, c, &s->tree, err));
-        return rewrite(s, &given, o->puts_last, err);
+        rewrite(s, &given, o->puts_last);
+        return AT_OK;
     }
     s->written = tree;
     AT_TRY(sketch_start_written(s, tree, err));
@@ -152,29 +151,28 @@ static at_status start(at_arena *a, const sketch_derivation *d, const sketch_sta
 }
 
 /* Sketches of all stages together. */
-typedef void whole_nest(const sketch_state *first, sketch_states *out, at_error *err);
+typedef void whole_nest(const sketch_state *first, sketch_states *out);
 static whole_nest *const wholes[] = {sketch_rows, sketch_chain};
 enum { NUM_WHOLES = sizeof wholes / sizeof *wholes };
 
 /* What rules make of a computation: as many sketches as there are ways to place its stages. */
 static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
     sketch_states states = {0}, factored = {0};
-    at_error why;
     first->like = sketch_find_twins(a, first->facts);
     first->trials = at_arena_new();
     *at_push(a, &states) = sketch_branch(first, ""); /* others go on from the first, too */
     for (int t = first->compute->num_tensors - 1; t >= 0; t--)
         if (first->facts->of[t].is_stage && !first->facts->of[t].is_written && !at_halts())
-            sketch_visit(t, &states, &why);
+            sketch_visit(t, &states);
     sketch_place_left(&states);
     for (int i = 0; i < NUM_WHOLES && !first->begun && !first->compute->num_cycles; i++)
-        wholes[i](first, out, &why);
+        wholes[i](first, out);
     for (int i = 0; i < states.len && !at_halts(); i++) {
-        sketch_factor(states.data[i], &factored, &why);
+        sketch_factor(states.data[i], &factored);
         sketch_leave(states.data[i]);
     }
     for (int i = 0; i < factored.len && !at_halts(); i++) {
-        sketch_pack(factored.data[i], out, &why);
+        sketch_pack(factored.data[i], out);
         sketch_leave(factored.data[i]);
     }
     at_arena_free(first->trials);

@@ -113,7 +113,6 @@ typedef struct block {
     int num_columns;
     const char *outer[AT_EDIT_MAX_NAMES]; /* loops of the other axes, and the first column */
     int num_outer;
-    at_error *err;
 } block;
 
 /* Loops outside of a block, as they move the source: the furthest outermost. */
@@ -145,11 +144,10 @@ static at_status split_rows(block *b) {
     const char *loop = t->axes[b->loaded].name, *group;
     bool has_groups = b->s->facts->of[b->stage].divisor[b->loaded] != NULL;
     if (has_groups) {
-        AT_TRY(sketch_split_groups(b->s, b->stage, b->loaded, &group, &loop, b->err));
+        AT_TRY(sketch_split_groups(b->s, b->stage, b->loaded, &group, &loop));
         b->outer[b->num_outer++] = group;
     }
-    return sketch_split(b->s, t->name, loop, 2, has_groups ? &divides : &any, limits, b->row,
-                        b->err);
+    return sketch_split(b->s, t->name, loop, 2, has_groups ? &divides : &any, limits, b->row);
 }
 
 static at_status split_columns(block *b, bool two_levels) {
@@ -165,7 +163,7 @@ static at_status split_columns(block *b, bool two_levels) {
                           .listed =
                               b->num_columns == 3 ? "pow2 | 4 8 16 32 64" : "4 8 16 32 64 128"};
     return sketch_split(b->s, t->name, t->axes[last].name, b->num_columns, &spec,
-                        b->num_columns == 3 ? three : two, b->column, b->err);
+                        b->num_columns == 3 ? three : two, b->column);
 }
 
 /* Blocks, which threads share out; the loops inside of one stand as they are to. */
@@ -182,9 +180,9 @@ static at_status make_blocks(block *b, bool is_copied) {
     if (b->num_columns == 3) order.names[n++] = b->column[1];
     order.names[n++] = b->row[1];
     order.names[n] = b->column[b->num_columns - 1];
-    AT_TRY(sketch_step(b->s, &order, b->err));
-    AT_TRY(sketch_mark(b->s, stage, b->outer[0], AT_ANN_PARA, b->err));
-    return b->num_outer > 1 ? sketch_step(b->s, &fuse, b->err) : AT_OK;
+    AT_TRY(sketch_step(b->s, &order));
+    AT_TRY(sketch_mark(b->s, stage, b->outer[0], AT_ANN_PARA));
+    return b->num_outer > 1 ? sketch_step(b->s, &fuse) : AT_OK;
 }
 
 /* Each block is copied for the stage, whose columns are vectors then. */
@@ -194,10 +192,10 @@ static at_status copy_blocks(block *b) {
     int last = b->s->facts->compute->tensors[b->stage].num_axes - 1;
     for (int i = 0; i < f->num_accesses; i++) {
         if (loaded_of(b->s, b->stage, &f->access[i]) != b->loaded) continue;
-        AT_TRY(sketch_copy_blocks(b->s, stage, b->stage, last, i, &name, &first, b->err));
-        AT_TRY(sketch_put(b->s, AT_EDIT_JOIN, name, true, stage, b->row[0], b->err));
+        AT_TRY(sketch_copy_blocks(b->s, stage, b->stage, last, i, &name, &first));
+        AT_TRY(sketch_put(b->s, AT_EDIT_JOIN, name, true, stage, b->row[0]));
     }
-    return sketch_mark(b->s, stage, b->column[b->num_columns - 1], AT_ANN_VEC, b->err);
+    return sketch_mark(b->s, stage, b->column[b->num_columns - 1], AT_ANN_VEC);
 }
 
 /* The loops of a block. The loops along which the sum's tiles go stand outside of them. */
@@ -214,7 +212,7 @@ static at_status order_by_rows(block *b, int tensor, const nest_choice *tile) {
     order.names[n++] = b->row[0];
     order.names[n++] = b->row[1];
     order.names[n] = b->column[1];
-    return sketch_step(b->s, &order, b->err);
+    return sketch_step(b->s, &order);
 }
 
 /* The tiles of the sum, and behind each row of tiles its blocks, which are copied first. */
@@ -228,15 +226,15 @@ static at_status make_behind_tiles(block *b) {
     if (row < 0) AT_BUG("\"%s\" has no tile", sum->name);
     AT_TRY(order_by_rows(b, x->tensor, &tile));
     AT_TRY(sketch_copy_blocks(s, stage, b->stage, s->facts->compute->tensors[b->stage].num_axes - 1,
-                              b->access, &copy, &first, b->err));
-    AT_TRY(nest_make_tile(s, x->tensor, &tile, b->err));
-    AT_TRY(sketch_put(s, AT_EDIT_JOIN, stage, false, sum->name, sum->axes[row].name, b->err));
-    AT_TRY(sketch_put(s, AT_EDIT_JOIN, copy, true, stage, b->row[0], b->err));
-    return sketch_mark(s, stage, b->column[1], AT_ANN_VEC, b->err);
+                              b->access, &copy, &first));
+    AT_TRY(nest_make_tile(s, x->tensor, &tile));
+    AT_TRY(sketch_put(s, AT_EDIT_JOIN, stage, false, sum->name, sum->axes[row].name));
+    AT_TRY(sketch_put(s, AT_EDIT_JOIN, copy, true, stage, b->row[0]));
+    return sketch_mark(s, stage, b->column[1], AT_ANN_VEC);
 }
 
-at_status nest_make_blocks(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
-    block b = {.s = s, .stage = stage, .access = c->read[0].access, .err = err};
+at_status nest_make_blocks(sketch_state *s, int stage, const nest_choice *c) {
+    block b = {.s = s, .stage = stage, .access = c->read[0].access};
     const bool is_copied = c->read[0].how == READ_NEAR;
     b.loaded = loaded_of(s, stage, &s->facts->of[stage].access[b.access]);
     if (c->num_with) return make_behind_tiles(&b);

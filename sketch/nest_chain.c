@@ -10,7 +10,6 @@
 typedef struct chain {
     sketch_state *s;
     int last, num; /* the last stage; how many first axes all have in common */
-    at_error *err;
 } chain;
 
 typedef struct common {
@@ -64,16 +63,16 @@ static at_status make_row(chain *c, int stage) {
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     const char *parts[2];
     int last = t->num_axes - 1, n = 0;
-    AT_TRY(sketch_split_lanes(c->s, t->name, t->axes[last].name, parts, c->err));
+    AT_TRY(sketch_split_lanes(c->s, t->name, t->axes[last].name, parts));
     for (int k = c->num; k < last; k++) order.names[n++] = t->axes[k].name;
     order.names[n++] = parts[0];
     for (int k = last + 1; k < t->num_axes + t->num_reduce; k++) {
         order.names[n++] = t->axes[k].name;
-        AT_TRY(sketch_mark(c->s, t->name, t->axes[k].name, AT_ANN_UNROLL, c->err));
+        AT_TRY(sketch_mark(c->s, t->name, t->axes[k].name, AT_ANN_UNROLL));
     }
     order.names[n++] = parts[1];
-    AT_TRY(sketch_step(c->s, &order, c->err));
-    return sketch_mark(c->s, t->name, parts[1], AT_ANN_VEC, c->err);
+    AT_TRY(sketch_step(c->s, &order));
+    return sketch_mark(c->s, t->name, parts[1], AT_ANN_VEC);
 }
 
 /* From the last stage to the first, each right before what reads it. */
@@ -85,21 +84,21 @@ static at_status make_chain(chain *c) {
         const char *name = f->compute->tensors[t].name;
         if (!f->of[t].is_stage) continue;
         if (f->of[t].is_dissolved) {
-            AT_TRY(sketch_step_of(c->s, AT_EDIT_DISSOLVE, name, c->err));
+            AT_TRY(sketch_step_of(c->s, AT_EDIT_DISSOLVE, name));
             continue;
         }
         const int reader = f->of[t].reader;
         if (t < c->last)
-            AT_TRY(sketch_put(c->s, AT_EDIT_NEST, name, true, f->compute->tensors[reader].name, row,
-                              c->err));
+            AT_TRY(
+                sketch_put(c->s, AT_EDIT_NEST, name, true, f->compute->tensors[reader].name, row));
         AT_TRY(make_row(c, t));
     }
     const char *const shared =
         sketch_first_before(c->s, c->last, last->num_axes - 1, last->axes[0].name);
-    return sketch_mark(c->s, last->name, shared, AT_ANN_PARA, c->err);
+    return sketch_mark(c->s, last->name, shared, AT_ANN_PARA);
 }
 
-void sketch_chain(const sketch_state *s, sketch_states *out, at_error *err) {
-    chain c = {.s = sketch_branch(s, "row_by_row"), .last = -1, .err = err};
+void sketch_chain(const sketch_state *s, sketch_states *out) {
+    chain c = {.s = sketch_branch(s, "row_by_row"), .last = -1};
     if (find_chain(&c) && make_chain(&c) == AT_OK) *at_push(s->arena, out) = c.s;
 }

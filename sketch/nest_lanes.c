@@ -59,16 +59,16 @@ bool sketch_stands_beside(const sketch_state *s, int stage) {
     return false;
 }
 
-at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err) {
+at_status sketch_vectors(sketch_state *s, int stage, const char **outer) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int last = t->num_axes - 1;
     const char *parts[2] = {NULL};
     *outer = NULL;
     if (s->facts->of[stage].extent[last] < LEAST_LANES || sketch_is_step(s, stage, last))
         return AT_OK;
-    AT_TRY(sketch_split_lanes(s, t->name, t->axes[last].name, parts, err));
+    AT_TRY(sketch_split_lanes(s, t->name, t->axes[last].name, parts));
     *outer = parts[0];
-    return sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err);
+    return sketch_mark(s, t->name, parts[1], AT_ANN_VEC);
 }
 
 /* Of two axes the second one is short, and there are many of the first. */
@@ -110,42 +110,41 @@ static int shared_rows(const sketch_state *s, int stage) {
 }
 
 /* Rows along axis k of a tile; outer: what is left of the vectors' axis. */
-static at_status make_shared(sketch_state *s, int stage, int k, const char *outer, at_error *err) {
+static at_status make_shared(sketch_state *s, int stage, int k, const char *outer) {
     static const at_part_limit four = {.wide = 4, .narrow = 4};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const char *parts[2];
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
-    AT_TRY(sketch_split_by(s, t->name, t->axes[k].name, "1 2 4 6 8", four, parts, err));
+    AT_TRY(sketch_split_by(s, t->name, t->axes[k].name, "1 2 4 6 8", four, parts));
     for (int j = k + 1; j < t->num_axes - 1; j++)
         if (!sketch_is_step(s, stage, j)) order.names[n++] = t->axes[j].name;
     order.names[n++] = outer;
     order.names[n] = parts[1];
-    AT_TRY(sketch_step(s, &order, err));
-    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_UNROLL, err));
+    AT_TRY(sketch_step(s, &order));
+    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_UNROLL));
     const char *first = sketch_first_loop(s, stage);
-    return sketch_mark(s, t->name, strcmp(first, t->axes[k].name) ? first : parts[0], AT_ANN_PARA,
-                       err);
+    return sketch_mark(s, t->name, strcmp(first, t->axes[k].name) ? first : parts[0], AT_ANN_PARA);
 }
 
-at_status nest_make_plain(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+at_status nest_make_plain(sketch_state *s, int stage, const nest_choice *c) {
     (void)c;
     static const at_part_limit rows = {.wide = 16, .narrow = 16};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int last = t->num_axes - 1, shared = shared_rows(s, stage);
     const char *outer, *parts[2];
     if (s->facts->of[stage].inner_steps >> last & 1) return AT_OK; /* in its plain loops */
-    AT_TRY(sketch_vectors(s, stage, &outer, err));
+    AT_TRY(sketch_vectors(s, stage, &outer));
     if (s->facts->of[stage].inner_steps) return AT_OK;
-    if (outer && shared >= 0) return make_shared(s, stage, shared, outer, err);
+    if (outer && shared >= 0) return make_shared(s, stage, shared, outer);
     if (has_short_rows(s, stage)) {
-        AT_TRY(sketch_split_by(s, t->name, t->axes[0].name, "1 4 16 64", rows, parts, err));
-        return sketch_mark(s, t->name, parts[0], AT_ANN_PARA, err);
+        AT_TRY(sketch_split_by(s, t->name, t->axes[0].name, "1 4 16 64", rows, parts));
+        return sketch_mark(s, t->name, parts[0], AT_ANN_PARA);
     }
     const char *first = sketch_first_loop(s, stage);
     const bool is_last = first && !strcmp(first, t->axes[last].name);
     if (!first || (!outer && is_last)) return AT_OK;
-    return sketch_mark(s, t->name, is_last ? outer : first, AT_ANN_PARA, err);
+    return sketch_mark(s, t->name, is_last ? outer : first, AT_ANN_PARA);
 }
 
 static bool is_left(const sketch_state *s, int stage) {
@@ -156,12 +155,11 @@ static bool is_left(const sketch_state *s, int stage) {
 }
 
 void sketch_place_left(sketch_states *states) {
-    at_error why;
     for (int i = 0; i < states->len; i++)
         for (int t = 0; t < states->data[i]->facts->compute->num_tensors; t++) {
             if (!is_left(states->data[i], t)) continue;
             sketch_state *b = sketch_branch(states->data[i], "");
-            if (nest_make_plain(b, t, NULL, &why) != AT_OK) {
+            if (nest_make_plain(b, t, NULL) != AT_OK) {
                 sketch_leave(b);
                 continue;
             }
@@ -183,21 +181,21 @@ static bool has_groups(const sketch_state *s, int stage) {
            f->inner[last] <= MOST_LANE_STEP && f->extent[last] >= LEAST_GROUPS * f->inner[last];
 }
 
-at_status nest_make_groups(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+at_status nest_make_groups(sketch_state *s, int stage, const nest_choice *c) {
     /* A part of a part has no tail of its own. */
     static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 64"};
     static const at_part_limit limits[] = {{0}, {.vectors = 2}};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = c->vec;
     const char *group, *within, *parts[2];
-    AT_TRY(sketch_split_groups(s, stage, last, &group, &within, err));
-    AT_TRY(sketch_split(s, t->name, group, 2, &spec, limits, parts, err));
+    AT_TRY(sketch_split_groups(s, stage, last, &group, &within));
+    AT_TRY(sketch_split(s, t->name, group, 2, &spec, limits, parts));
     at_edit order = {
         .kind = AT_EDIT_ORDER, .stage = t->name, .names = {parts[0], within, parts[1]}};
-    AT_TRY(sketch_step(s, &order, err));
-    AT_TRY(sketch_mark(s, t->name, within, AT_ANN_UNROLL, err));
-    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
-    return sketch_mark(s, t->name, sketch_first_before(s, stage, last, parts[0]), AT_ANN_PARA, err);
+    AT_TRY(sketch_step(s, &order));
+    AT_TRY(sketch_mark(s, t->name, within, AT_ANN_UNROLL));
+    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC));
+    return sketch_mark(s, t->name, sketch_first_before(s, stage, last, parts[0]), AT_ANN_PARA);
 }
 
 static bool is_plain(const sketch_state *s, int stage) {
@@ -228,23 +226,23 @@ void nest_find_lanes(const sketch_state *s, int stage, nest_choices *out) {
     } else if (sum >= 0 && tile_vector_of(s, stage) < 0) nest_add(out, name, sum);
 }
 
-static at_status share_out(sketch_state *s, int stage, at_error *err) {
+static at_status share_out(sketch_state *s, int stage) {
     const char *first = sketch_first_loop(s, stage);
     if (!first) return AT_OK;
-    return sketch_mark(s, s->facts->compute->tensors[stage].name, first, AT_ANN_PARA, err);
+    return sketch_mark(s, s->facts->compute->tensors[stage].name, first, AT_ANN_PARA);
 }
 
-at_status nest_make_lanes(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+at_status nest_make_lanes(sketch_state *s, int stage, const nest_choice *c) {
     static const at_part_limit eight = {.vectors = 8};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const sketch_edit *first = s->last;
     const char *parts[2] = {NULL, c->vec < 0 ? NULL : t->axes[c->vec].name};
     if (c->vec >= 0 && !t->axes[c->vec].begin)
-        AT_TRY(sketch_split_by(s, t->name, parts[1], "8 16 32 64 128 256", eight, parts, err));
-    if (c->vec >= 0) AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
-    AT_TRY(share_out(s, stage, err));
+        AT_TRY(sketch_split_by(s, t->name, parts[1], "8 16 32 64 128 256", eight, parts));
+    if (c->vec >= 0) AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC));
+    AT_TRY(share_out(s, stage));
     for (int i = 0; i < c->num_with; i++)
-        AT_TRY(sketch_sum_beside(s, t->name, c->with[i], parts[0], first, err));
+        AT_TRY(sketch_sum_beside(s, t->name, c->with[i], parts[0], first));
     return AT_OK;
 }
 
@@ -256,45 +254,43 @@ void nest_find_list(const sketch_state *s, int stage, nest_choices *out) {
 }
 
 /* What reads the sums, or a copy of them where they are an output, stands beside them. */
-static at_status put_reader(sketch_state *s, int stage, const char *leaf, const char *loop,
-                            at_error *err) {
+static at_status put_reader(sketch_state *s, int stage, const char *leaf, const char *loop) {
     const at_stage_facts *f = &s->facts->of[stage];
     const at_tensor *all = s->facts->compute->tensors;
     return f->has_matched_reader
-               ? sketch_put(s, AT_EDIT_NEST, all[f->reader].name, false, leaf, loop, err)
-               : sketch_copy_sum(s, all[stage].name, leaf, err);
+               ? sketch_put(s, AT_EDIT_NEST, all[f->reader].name, false, leaf, loop)
+               : sketch_copy_sum(s, all[stage].name, leaf);
 }
 
 /* Rows of a tile, of which each entry of the list is read once; parts: what is left of their axis,
  * and they themselves. */
-static at_status split_rows(sketch_state *s, const at_tensor *t, int row, const char **parts,
-                            at_error *err) {
+static at_status split_rows(sketch_state *s, const at_tensor *t, int row, const char **parts) {
     static const at_part_limit rows = {.wide = 14, .narrow = 6};
-    AT_TRY(sketch_split_by(s, t->name, t->axes[row].name, SKETCH_ROWS, rows, parts, err));
-    return sketch_mark(s, t->name, parts[1], AT_ANN_UNROLL, err);
+    AT_TRY(sketch_split_by(s, t->name, t->axes[row].name, SKETCH_ROWS, rows, parts));
+    return sketch_mark(s, t->name, parts[1], AT_ANN_UNROLL);
 }
 
 /* Short sums within an entry are written out. */
-static at_status unroll_sums(sketch_state *s, int stage, at_error *err) {
+static at_status unroll_sums(sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
         if (!t->axes[k].begin && s->facts->of[stage].extent[k] <= LIST_MOST_WRITTEN)
-            AT_TRY(sketch_mark(s, t->name, t->axes[k].name, AT_ANN_UNROLL, err));
+            AT_TRY(sketch_mark(s, t->name, t->axes[k].name, AT_ANN_UNROLL));
     return AT_OK;
 }
 
-at_status nest_make_list(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+at_status nest_make_list(sketch_state *s, int stage, const nest_choice *c) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int row = tile_list_row_of(s, stage);
     const char *outer, *inner, *leaf = t->name, *rows[2] = {NULL};
     at_leaf_digit d[AT_TREE_MOST_DIGITS];
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
-    AT_TRY(sketch_vectors(s, stage, &outer, err));
+    AT_TRY(sketch_vectors(s, stage, &outer));
     inner = d[at_tree_digits(s->tree, stage, c->vec, d) - 1].piece;
     if (row >= 0) {
-        AT_TRY(split_rows(s, t, row, rows, err));
-        AT_TRY(unroll_sums(s, stage, err));
+        AT_TRY(split_rows(s, t, row, rows));
+        AT_TRY(unroll_sums(s, stage));
     }
     for (int k = 0; k < c->vec; k++)
         if (k != row && !sketch_is_step(s, stage, k)) order.names[n++] = t->axes[k].name;
@@ -304,10 +300,10 @@ at_status nest_make_list(sketch_state *s, int stage, const nest_choice *c, at_er
         order.names[n++] = t->axes[k].name;
     if (row >= 0) order.names[n++] = rows[1];
     order.names[n] = inner;
-    AT_TRY(sketch_step(s, &order, err));
+    AT_TRY(sketch_step(s, &order));
     if (!s->facts->of[stage].has_matched_reader) leaf = sketch_fresh_of(s, t->name, "sum");
-    AT_TRY(sketch_mark(s, t->name, order.names[0], AT_ANN_PARA, err));
-    return put_reader(s, stage, leaf, outer, err);
+    AT_TRY(sketch_mark(s, t->name, order.names[0], AT_ANN_PARA));
+    return put_reader(s, stage, leaf, outer);
 }
 
 /* ---- a long sum shared out ------------------------------------------------------------------- */
@@ -339,7 +335,7 @@ static const char *loop_of(const sketch_state *s, const char *stage, const char 
     return loop;
 }
 
-static at_status make_factor(sketch_state *s, int stage, int k, at_error *err) {
+static at_status make_factor(sketch_state *s, int stage, int k) {
     static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "first <= 256"};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int limit = (int)(s->facts->of[stage].extent[k] / (t->num_reduce > 1 ? 1 : FACTOR_LANES) /
@@ -347,15 +343,14 @@ static at_status make_factor(sketch_state *s, int stage, int k, at_error *err) {
     const at_part_limit limits[] = {{0}, {.wide = limit, .narrow = limit}};
     const char *parts[2], *name = sketch_fresh_of(s, t->name, "parts");
     at_edit factor = {.kind = AT_EDIT_FACTOR, .stage = t->name, .names = {name}};
-    if (t->num_axes) AT_TRY(sketch_mark(s, t->name, t->axes[0].name, AT_ANN_NONE, err));
-    AT_TRY(sketch_split(s, t->name, loop_of(s, t->name, t->axes[k].name), 2, &spec, limits, parts,
-                        err));
+    if (t->num_axes) AT_TRY(sketch_mark(s, t->name, t->axes[0].name, AT_ANN_NONE));
+    AT_TRY(sketch_split(s, t->name, loop_of(s, t->name, t->axes[k].name), 2, &spec, limits, parts));
     factor.loop = parts[0];
-    AT_TRY(sketch_step(s, &factor, err));
-    return sketch_mark(s, name, parts[0], AT_ANN_PARA, err);
+    AT_TRY(sketch_step(s, &factor));
+    return sketch_mark(s, name, parts[0], AT_ANN_PARA);
 }
 
-void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err) {
+void sketch_factor(const sketch_state *s, sketch_states *out) {
     *at_push(s->arena, out) = sketch_branch(s, "");
     for (int t = 0; t < s->facts->compute->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
@@ -363,7 +358,7 @@ void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err) {
         if (k < 0) continue;
         sketch_state *b = sketch_branch(
             s, at_format(s->arena, "factor_%s", s->facts->compute->tensors[t].axes[k].name));
-        if (make_factor(b, t, k, err) == AT_OK) *at_push(s->arena, out) = b;
+        if (make_factor(b, t, k) == AT_OK) *at_push(s->arena, out) = b;
         return;
     }
 }

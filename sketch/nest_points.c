@@ -29,13 +29,13 @@
 /* Into points whose parts lanes are, parts[2], and what goes over them: parts[0] and, in blocks
  * that threads share out, parts[1], else parts[2] again. */
 static at_status split_points(sketch_state *s, const char *stage, const char *axis, bool in_blocks,
-                              const char **parts, at_error *err) {
+                              const char **parts) {
     static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64"},
                                blocks = {.policy = AT_LISTED, .listed = "4 16 64 | 8 16 32"};
     static const at_part_limit limits[] = {
         {0}, {.wide = 16, .narrow = 16}, {.wide = 16, .narrow = 8}};
     AT_TRY(sketch_split(s, stage, axis, in_blocks ? 3 : 2, in_blocks ? &blocks : &spec, limits,
-                        parts, err));
+                        parts));
     if (!in_blocks) parts[2] = parts[1];
     return AT_OK;
 }
@@ -114,7 +114,7 @@ void nest_find_flat(const sketch_state *s, int stage, nest_choices *out) {
 /* ---- flat: loops ----------------------------------------------------------------------------- */
 
 /* Loops of a long sum over points: first the loops of all axes but the last. */
-static at_status make_flat_sum(sketch_state *s, int stage, at_error *err) {
+static at_status make_flat_sum(sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = t->num_axes - 1, points = t->num_axes + t->num_reduce - 1;
     const char *parts[3], *name = sketch_fresh_of(s, t->name, "parts");
@@ -125,31 +125,31 @@ static at_status make_flat_sum(sketch_state *s, int stage, at_error *err) {
                       .names = {name}},
             fuse = {.kind = AT_EDIT_FUSE, .stage = name};
     int n = 0;
-    AT_TRY(split_points(s, t->name, t->axes[points].name, false, parts, err));
+    AT_TRY(split_points(s, t->name, t->axes[points].name, false, parts));
     for (int k = 0; k < points; k++)
         if (k != last) order.names[n++] = t->axes[k].name;
     order.names[n++] = parts[0];
     fuse.names[0] = order.names[n++] = factor.loop = parts[1];
     fuse.names[1] = order.names[n++] = t->axes[last].name;
-    AT_TRY(sketch_step(s, &order, err));
-    AT_TRY(sketch_step(s, &factor, err));
-    AT_TRY(sketch_mark(s, name, parts[1], AT_ANN_VEC, err));
-    AT_TRY(sketch_step(s, &fuse, err));
-    return last ? sketch_mark(s, name, t->axes[0].name, AT_ANN_PARA, err) : AT_OK;
+    AT_TRY(sketch_step(s, &order));
+    AT_TRY(sketch_step(s, &factor));
+    AT_TRY(sketch_mark(s, name, parts[1], AT_ANN_VEC));
+    AT_TRY(sketch_step(s, &fuse));
+    return last ? sketch_mark(s, name, t->axes[0].name, AT_ANN_PARA) : AT_OK;
 }
 
 /* In blocks of points, parts[0] and parts[1], or of matrices; parts[2]: what lanes are of. */
-static at_status split_flat(sketch_state *s, int stage, const char **parts, at_error *err) {
+static at_status split_flat(sketch_state *s, int stage, const char **parts) {
     static const at_part_limit blocks = {.wide = 16, .narrow = 16};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = t->num_axes - 1;
     if (!has_matrices(s, stage))
-        return split_points(s, t->name, t->axes[last - 1].name, last == 1, parts, err);
+        return split_points(s, t->name, t->axes[last - 1].name, last == 1, parts);
     parts[2] = t->axes[last - 1].name;
-    return sketch_split_by(s, t->name, t->axes[last - 2].name, "4 16 64", blocks, parts, err);
+    return sketch_split_by(s, t->name, t->axes[last - 2].name, "4 16 64", blocks, parts);
 }
 
-at_status nest_make_flat(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+at_status nest_make_flat(sketch_state *s, int stage, const nest_choice *c) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     const int last = t->num_axes - 1;
@@ -157,23 +157,23 @@ at_status nest_make_flat(sketch_state *s, int stage, const nest_choice *c, at_er
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name},
             fuse = {.kind = AT_EDIT_FUSE, .stage = t->name};
     int n = 0;
-    if (c->vec >= t->num_axes) return make_flat_sum(s, stage, err);
-    AT_TRY(split_flat(s, stage, parts, err));
+    if (c->vec >= t->num_axes) return make_flat_sum(s, stage);
+    AT_TRY(split_flat(s, stage, parts));
     order.names[n++] = parts[0];
     if (parts[1] != parts[2]) order.names[n++] = parts[1];
     for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
         order.names[n++] = t->axes[k].name;
     fuse.names[0] = order.names[n++] = parts[2];
     fuse.names[1] = order.names[n++] = t->axes[last].name;
-    AT_TRY(sketch_step(s, &order, err));
+    AT_TRY(sketch_step(s, &order));
     for (int i = 0; i < f->num_accesses; i++)
         if (!is_flat(&f->access[i], last - 1, last, f->extent[last]))
-            AT_TRY(sketch_copy_blocks(s, t->name, stage, last, i, &name, &first, err));
-    AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_VEC, err));
-    AT_TRY(sketch_step(s, &fuse, err));
+            AT_TRY(sketch_copy_blocks(s, t->name, stage, last, i, &name, &first));
+    AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_VEC));
+    AT_TRY(sketch_step(s, &fuse));
     const bool is_first = last == 1 || (last == 2 && has_matrices(s, stage));
     return sketch_mark(s, t->name, sketch_first_before(s, stage, is_first ? 0 : last - 1, parts[0]),
-                       AT_ANN_PARA, err);
+                       AT_ANN_PARA);
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
@@ -205,26 +205,26 @@ void nest_find_points(const sketch_state *s, int stage, nest_choices *out) {
     if (step_of(f, p) >= (parts > 1 ? 0 : 2)) nest_add_axis(out, s, stage, p);
 }
 
-at_status nest_make_points(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+at_status nest_make_points(sketch_state *s, int stage, const nest_choice *c) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int p = c->vec;
     const char *parts[3];
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
-    AT_TRY(split_points(s, t->name, t->axes[p].name, p == 0, parts, err));
+    AT_TRY(split_points(s, t->name, t->axes[p].name, p == 0, parts));
     order.names[n++] = parts[0];
     if (p == 0) order.names[n++] = parts[1];
     for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
         order.names[n++] = t->axes[k].name;
     for (int k = p + 1; k < t->num_axes; k++) order.names[n++] = t->axes[k].name;
     order.names[n] = parts[2];
-    AT_TRY(sketch_step(s, &order, err));
+    AT_TRY(sketch_step(s, &order));
     for (int k = p + 1; k < t->num_axes + t->num_reduce; k++)
-        AT_TRY(sketch_mark(s, t->name, t->axes[k].name, AT_ANN_UNROLL, err));
-    AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_VEC, err));
-    AT_TRY(sketch_mark(s, t->name, sketch_first_before(s, stage, p, parts[0]), AT_ANN_PARA, err));
+        AT_TRY(sketch_mark(s, t->name, t->axes[k].name, AT_ANN_UNROLL));
+    AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_VEC));
+    AT_TRY(sketch_mark(s, t->name, sketch_first_before(s, stage, p, parts[0]), AT_ANN_PARA));
     if (!t->num_reduce) return AT_OK;
     /* Sums are in registers: what is stored far apart is no sum. */
     const char *name = sketch_fresh_of(s, t->name, "sum");
-    return sketch_copy_sum(s, t->name, name, err);
+    return sketch_copy_sum(s, t->name, name);
 }

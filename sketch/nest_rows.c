@@ -29,7 +29,6 @@ typedef struct rows {
     int last, num;             /* the last stage; how many axes all stages have in common */
     bool *has_leaf;            /* [tensor] */
     const char *outer, *inner; /* loops over the last axis in common; inner NULL: it is not split */
-    at_error *err;
 } rows;
 
 static bool is_packed(const at_compute *c, int t) { return c->tensors[t].is_packing; }
@@ -115,15 +114,15 @@ static at_status make_lanes(rows *r, int stage, int k, const char **outer) {
                 (k < t->num_axes || tile_lanes_of(r->s, stage) == k);
     int n = 0;
     if (goes) {
-        AT_TRY(sketch_split_lanes(r->s, t->name, t->axes[k].name, parts, r->err));
-        AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_VEC, r->err));
+        AT_TRY(sketch_split_lanes(r->s, t->name, t->axes[k].name, parts));
+        AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_VEC));
     }
     *outer = parts[0];
     for (int i = r->num; i < t->num_axes + t->num_reduce; i++)
         order.names[n++] = i == k ? parts[0] : t->axes[i].name;
     if (r->inner) order.names[n++] = r->inner;
     if (goes) order.names[n++] = parts[1];
-    return n > 1 ? sketch_step(r->s, &order, r->err) : AT_OK;
+    return n > 1 ? sketch_step(r->s, &order) : AT_OK;
 }
 
 /* Does a stage that reads itself go from step to step along an axis of the rows? */
@@ -154,19 +153,19 @@ static at_status make_last(rows *r) {
     int row = r->num - 1;
     r->outer = t->axes[row].name;
     if (r->s->facts->of[r->last].extent[row] > 1) {
-        AT_TRY(sketch_split_by(r->s, t->name, r->outer, "1 2 3 4", one, parts, r->err));
-        AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_UNROLL, r->err));
+        AT_TRY(sketch_split_by(r->s, t->name, r->outer, "1 2 3 4", one, parts));
+        AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_UNROLL));
         r->outer = parts[0];
         r->inner = parts[1];
     }
     if (t->num_axes > r->num) AT_TRY(make_lanes(r, r->last, t->num_axes - 1, &unused));
-    return sketch_mark(r->s, t->name, shared_loop(r), AT_ANN_PARA, r->err);
+    return sketch_mark(r->s, t->name, shared_loop(r), AT_ANN_PARA);
 }
 
 static at_status put_before(rows *r, int stage, int reader, const char *loop) {
     const at_compute *c = r->s->facts->compute;
     return sketch_put(r->s, AT_EDIT_NEST, c->tensors[stage].name, true, c->tensors[reader].name,
-                      loop, r->err);
+                      loop);
 }
 
 /* A stage that sums nothing, each of whose elements this sum takes, in the sum's last loop; -1. */
@@ -192,7 +191,7 @@ static at_status make_rows(rows *r, bool as_made) {
     const at_compute *c = f->compute;
     for (int t = r->last; t >= 0; t--)
         if (f->of[t].is_stage && !r->has_leaf[t] && !is_packed(c, t))
-            AT_TRY(sketch_step_of(r->s, AT_EDIT_DISSOLVE, c->tensors[t].name, r->err));
+            AT_TRY(sketch_step_of(r->s, AT_EDIT_DISSOLVE, c->tensors[t].name));
     AT_TRY(make_last(r));
     bool *placed = AT_NEW_ARRAY(r->s->arena, bool, c->num_tensors);
     for (int t = r->last - 1; t >= 0; t--) {
@@ -240,8 +239,7 @@ static at_status prefetch(rows *r) {
         if (c->tensors[t].role != AT_ROLE_STAGE) leaf = goes_over(r, t, &stride);
         for (int k = r->num; k < c->tensors[t].num_axes && leaf == t; k++)
             stride *= f->extents[t][k];
-        if (leaf >= 0)
-            AT_TRY(sketch_prefetch(r->s, c->tensors[leaf].name, t, stride, r->inner, r->err));
+        if (leaf >= 0) AT_TRY(sketch_prefetch(r->s, c->tensors[leaf].name, t, stride, r->inner));
     }
     return AT_OK;
 }
@@ -294,7 +292,7 @@ static bool keep_all(rows *r) {
     for (int t = 0; t < f->compute->num_tensors; t++)
         if (f->of[t].is_stage && !is_packed(f->compute, t))
             *at_push(r->s->arena, &r->s->kept) = f->compute->tensors[t].name;
-    return sketch_refresh_facts(r->s, &given, r->err) == AT_OK;
+    return sketch_refresh_facts(r->s, &given) == AT_OK;
 }
 
 /* A stage reads copies of inputs in which rows lie beside each other; those of another one, where
@@ -315,7 +313,7 @@ static at_status turn_reads(rows *r, int stage, const char **copies) {
             is_done = f->of[stage].access[k].tensor == x->tensor;
         if (is_done) continue;
         if (!e.names[0]) e.names[0] = copies[x->tensor] = sketch_fresh_of(r->s, from, "turned");
-        AT_TRY(sketch_step(r->s, &e, r->err));
+        AT_TRY(sketch_step(r->s, &e));
     }
     return AT_OK;
 }
@@ -323,13 +321,13 @@ static at_status turn_reads(rows *r, int stage, const char **copies) {
 /* The loops of a stage below the loops of the rows: its own, then the lanes. */
 static at_status put_lanes_last(rows *r, const char *stage, const char *part) {
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = stage, .names = {part, r->inner}};
-    if (part) AT_TRY(sketch_step(r->s, &order, r->err));
-    if (part) AT_TRY(sketch_mark(r->s, stage, part, AT_ANN_NONE, r->err));
-    return sketch_mark(r->s, stage, r->inner, AT_ANN_VEC, r->err);
+    if (part) AT_TRY(sketch_step(r->s, &order));
+    if (part) AT_TRY(sketch_mark(r->s, stage, part, AT_ANN_NONE));
+    return sketch_mark(r->s, stage, r->inner, AT_ANN_VEC);
 }
 
 static at_status put_across(rows *r, const char *stage, const char *beside, const char *part) {
-    AT_TRY(sketch_put(r->s, AT_EDIT_NEST, stage, true, beside, r->outer, r->err));
+    AT_TRY(sketch_put(r->s, AT_EDIT_NEST, stage, true, beside, r->outer));
     return put_lanes_last(r, stage, part);
 }
 
@@ -345,7 +343,7 @@ static at_status store_across(rows *r, int stage) {
                                                    : r->num - 1]
                          .name);
     at_text_add(&text, "]");
-    return sketch_attribute(r->s, t->name, at_text_take(r->s->arena, &text), r->err);
+    return sketch_attribute(r->s, t->name, at_text_take(r->s->arena, &text));
 }
 
 /* The last stage copies what is made of rows beside each other. */
@@ -357,13 +355,13 @@ static at_status turn_last(rows *r, const char **across) {
                        .stage = t->name,
                        .loop = row,
                        .names = { *across = sketch_fresh_of(r->s, t->name, "across")}};
-    AT_TRY(sketch_step(r->s, &e, r->err));
-    AT_TRY(sketch_split_by(r->s, t->name, row, "8 16 32 64", many, parts, r->err));
-    AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_UNROLL, r->err));
-    AT_TRY(sketch_mark(r->s, t->name, t->axes[r->num].name, AT_ANN_VEC, r->err));
+    AT_TRY(sketch_step(r->s, &e));
+    AT_TRY(sketch_split_by(r->s, t->name, row, "8 16 32 64", many, parts));
+    AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_UNROLL));
+    AT_TRY(sketch_mark(r->s, t->name, t->axes[r->num].name, AT_ANN_VEC));
     r->outer = parts[0];
     r->inner = parts[1];
-    AT_TRY(sketch_mark(r->s, t->name, shared_loop(r), AT_ANN_PARA, r->err));
+    AT_TRY(sketch_mark(r->s, t->name, shared_loop(r), AT_ANN_PARA));
     return put_across(r, *across, t->name, t->axes[r->num].name);
 }
 
@@ -377,8 +375,8 @@ static at_status put_copy(rows *r, const char *copy, const char *reader) {
         const int axis = at_index_axis(read->arg[k]);
         names.names[k] = c->tensors[axis >= 0 ? of : t].axes[axis >= 0 ? axis : k].name;
     }
-    if (!read) return at_fail(r->err, AT_E_INPUT, "@%s does not read %s", reader, copy);
-    AT_TRY(sketch_step(r->s, &names, r->err));
+    if (!read) return AT_E_INPUT;
+    AT_TRY(sketch_step(r->s, &names));
     return put_across(r, copy, reader, names.names[c->tensors[t].num_axes - 2]);
 }
 
@@ -389,7 +387,7 @@ static at_status make_across(rows *r) {
     int *used = AT_NEW_ARRAY(r->s->arena, int, c->num_tensors);
     for (int t = r->last; t >= 0; t--)
         if (f->of[t].is_stage && !r->has_leaf[t] && !is_packed(c, t))
-            AT_TRY(sketch_step_of(r->s, AT_EDIT_DISSOLVE, c->tensors[t].name, r->err));
+            AT_TRY(sketch_step_of(r->s, AT_EDIT_DISSOLVE, c->tensors[t].name));
     for (int t = r->last; t >= 0; t--)
         for (int i = 0; r->has_leaf[t] && i < f->of[t].num_accesses; i++)
             used[f->of[t].access[i].tensor] = t;
@@ -412,8 +410,8 @@ static at_status make_across(rows *r) {
     return AT_OK;
 }
 
-static void add_across(const sketch_state *s, sketch_states *out, at_error *err) {
-    rows r = {.s = sketch_branch(s, "rows_across"), .err = err};
+static void add_across(const sketch_state *s, sketch_states *out) {
+    rows r = {.s = sketch_branch(s, "rows_across")};
     if (find_rows(&r) && keep_all(&r) && find_rows(&r) && are_short(&r) && make_across(&r) == AT_OK)
         *at_push(s->arena, out) = r.s;
 }
@@ -422,15 +420,15 @@ static void add_across(const sketch_state *s, sketch_states *out, at_error *err)
 
 /* The default, which is the first, has lanes across rows where these are no longer than a register.
  */
-void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err) {
-    rows r = {.s = sketch_branch(s, "rows"), .err = err};
+void sketch_rows(const sketch_state *s, sketch_states *out) {
+    rows r = {.s = sketch_branch(s, "rows")};
     if (!find_rows(&r)) return;
     const at_stage_facts *last = &s->facts->of[r.last];
     const int part = part_of(&r, r.last);
     const bool is_short = part >= 0 && last->extent[part] <= ACROSS_FIRST_PARTS,
                has_next = last->extent[r.num - 1] > 1;
-    if (is_short) add_across(s, out, err);
+    if (is_short) add_across(s, out);
     if (make_rows(&r, true) == AT_OK && (!has_next || prefetch(&r) == AT_OK))
         *at_push(s->arena, out) = r.s;
-    if (!is_short) add_across(s, out, err);
+    if (!is_short) add_across(s, out);
 }

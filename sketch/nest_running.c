@@ -29,17 +29,16 @@ typedef struct steps {
     bool together; /* with other stages, which read earlier steps: none are written out */
     bool by_rows;  /* all lanes of a few steps before the next steps */
     const char *outer, *vector, *rows[2], *written[2]; /* loops; NULL: there is none */
-    at_error *err;
 } steps;
 
 static bool is_in(uint32_t set, int axis) { return set >> axis & 1; }
 
 /* All but the loops. */
-static steps steps_of(sketch_state *s, int stage, at_error *err) {
+static steps steps_of(sketch_state *s, int stage) {
     const at_compute *c = s->facts->compute;
     const at_tensor *t = &c->tensors[stage];
     const int last = t->num_axes - 1;
-    steps x = {.s = s, .t = t, .stage = stage, .lanes = -1, .row = -1, .err = err};
+    steps x = {.s = s, .t = t, .stage = stage, .lanes = -1, .row = -1};
     x.along = at_stage_steps(c, stage);
     x.across = at_recurrence_of(c, stage).beyond;
     for (int k = 0; k < t->num_axes; k++)
@@ -53,7 +52,7 @@ static steps steps_of(sketch_state *s, int stage, at_error *err) {
 static at_status split_step_lanes(steps *x) {
     at_leaf_digit d[AT_TREE_MOST_DIGITS];
     if (x->lanes < 0) return AT_OK;
-    AT_TRY(sketch_vectors(x->s, x->stage, &x->outer, x->err));
+    AT_TRY(sketch_vectors(x->s, x->stage, &x->outer));
     x->vector = d[at_tree_digits(x->s->tree, x->stage, x->lanes, d) - 1].piece;
     return AT_OK;
 }
@@ -62,9 +61,8 @@ static at_status split_step_lanes(steps *x) {
 static at_status split_rows(steps *x) {
     static const at_part_limit eight = {.wide = 8, .narrow = 8};
     if (x->row < 0 || x->s->facts->of[x->stage].extent[x->row] < RUNNING_LEAST_ROWS) return AT_OK;
-    AT_TRY(sketch_split_by(x->s, x->t->name, x->t->axes[x->row].name, "1 2 4 8", eight, x->rows,
-                           x->err));
-    return sketch_mark(x->s, x->t->name, x->rows[1], AT_ANN_UNROLL, x->err);
+    AT_TRY(sketch_split_by(x->s, x->t->name, x->t->axes[x->row].name, "1 2 4 8", eight, x->rows));
+    return sketch_mark(x->s, x->t->name, x->rows[1], AT_ANN_UNROLL);
 }
 
 /* Some steps are written out, but where all of one is to be done before the next. */
@@ -73,8 +71,8 @@ static at_status split_steps(steps *x) {
                                single = {.wide = 8, .narrow = 8};
     if (x->across || x->together) return AT_OK;
     AT_TRY(sketch_split_by(x->s, x->t->name, x->t->axes[x->last_step].name, "1 2 4 8 16",
-                           x->vector ? vectors : single, x->written, x->err));
-    return sketch_mark(x->s, x->t->name, x->written[1], AT_ANN_UNROLL, x->err);
+                           x->vector ? vectors : single, x->written));
+    return sketch_mark(x->s, x->t->name, x->written[1], AT_ANN_UNROLL);
 }
 
 /* The axes of a set, in their order; of an axis that is cut, its outer loop. */
@@ -94,7 +92,7 @@ static at_status make_running(steps *x, const char **inner) {
     const uint32_t lanes = x->lanes < 0 ? 0 : 1u << x->lanes;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
-    if (!t->is_recurrence) AT_TRY(sketch_step_of(x->s, AT_EDIT_RUNNING, t->name, x->err));
+    if (!t->is_recurrence) AT_TRY(sketch_step_of(x->s, AT_EDIT_RUNNING, t->name));
     AT_TRY(split_step_lanes(x));
     AT_TRY(split_rows(x));
     AT_TRY(split_steps(x));
@@ -109,8 +107,8 @@ static at_status make_running(steps *x, const char **inner) {
     if (x->written[1]) order.names[n++] = x->written[1];
     if (x->rows[1]) order.names[n++] = x->rows[1];
     if (x->vector) order.names[n++] = x->vector;
-    AT_TRY(sketch_step(x->s, &order, x->err));
-    return is_shared ? sketch_mark(x->s, t->name, order.names[0], AT_ANN_PARA, x->err) : AT_OK;
+    AT_TRY(sketch_step(x->s, &order));
+    return is_shared ? sketch_mark(x->s, t->name, order.names[0], AT_ANN_PARA) : AT_OK;
 }
 
 /* ---- which go together ----------------------------------------------------------------------- */
@@ -227,14 +225,14 @@ void nest_find_running(const sketch_state *s, int stage, nest_choices *out) {
     add_ways(s, stage, last, &alone, out);
 }
 
-at_status nest_make_running(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
-    steps x = steps_of(s, stage, err);
+at_status nest_make_running(sketch_state *s, int stage, const nest_choice *c) {
+    steps x = steps_of(s, stage);
     const sketch_edit *first = s->last;
     const char *inner;
     x.by_rows = c->rows_first;
     x.together = c->num_with > 0;
     AT_TRY(make_running(&x, &inner));
     for (int i = 0; i < c->num_with; i++)
-        AT_TRY(sketch_sum_beside(s, x.t->name, c->with[i], inner, first, err));
+        AT_TRY(sketch_sum_beside(s, x.t->name, c->with[i], inner, first));
     return AT_OK;
 }

@@ -43,7 +43,7 @@ typedef struct loops {
     const char *outer, *lanes;
 } loops;
 
-static at_status put_in_order(sketch_state *s, const char *leaf, const loops *x, at_error *err) {
+static at_status put_in_order(sketch_state *s, const char *leaf, const loops *x) {
     const at_tensor *t = x->t;
     const uint32_t placed = at_scatter_of(t).axes;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = leaf};
@@ -56,55 +56,53 @@ static at_status put_in_order(sketch_state *s, const char *leaf, const loops *x,
         order.names[n++] = k == x->cut ? x->outer : t->axes[k].name;
     }
     order.names[n] = x->lanes;
-    AT_TRY(sketch_step(s, &order, err));
-    return is_shared ? sketch_mark(s, leaf, order.names[0], AT_ANN_PARA, err) : AT_OK;
+    AT_TRY(sketch_step(s, &order));
+    return is_shared ? sketch_mark(s, leaf, order.names[0], AT_ANN_PARA) : AT_OK;
 }
 
 /* Lanes along the last axis. */
-static at_status make_rows(sketch_state *s, int stage, int last, at_error *err) {
+static at_status make_rows(sketch_state *s, int stage, int last) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const char *parts[2];
-    AT_TRY(sketch_step_of(s, AT_EDIT_SCATTER, t->name, err));
-    AT_TRY(sketch_split_lanes(s, t->name, t->axes[last].name, parts, err));
-    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
-    return put_in_order(s, t->name, &(loops){t, NULL, last, parts[0], parts[1]}, err);
+    AT_TRY(sketch_step_of(s, AT_EDIT_SCATTER, t->name));
+    AT_TRY(sketch_split_lanes(s, t->name, t->axes[last].name, parts));
+    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC));
+    return put_in_order(s, t->name, &(loops){t, NULL, last, parts[0], parts[1]});
 }
 
 /* The copies of a sum are added up by a leaf with the axes of t. first: a loop outside of these, or
  * NULL; copies: the loop that counts them. */
 static at_status add_up(sketch_state *s, const at_tensor *t, const char *leaf, const char *first,
-                        const char *copies, at_error *err) {
+                        const char *copies) {
     const char *parts[2];
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = leaf};
     int n = 0;
     if (first) order.names[n++] = first;
-    AT_TRY(sketch_split_lanes(s, leaf, t->axes[t->num_axes - 1].name, parts, err));
+    AT_TRY(sketch_split_lanes(s, leaf, t->axes[t->num_axes - 1].name, parts));
     for (int k = 0; k < t->num_axes - 1; k++) order.names[n++] = t->axes[k].name;
     order.names[n++] = parts[0];
     order.names[n++] = copies;
     order.names[n] = parts[1];
-    AT_TRY(sketch_step(s, &order, err));
-    AT_TRY(sketch_mark(s, leaf, parts[1], AT_ANN_VEC, err));
-    return sketch_mark(s, leaf, order.names[0], AT_ANN_PARA, err);
+    AT_TRY(sketch_step(s, &order));
+    AT_TRY(sketch_mark(s, leaf, parts[1], AT_ANN_VEC));
+    return sketch_mark(s, leaf, order.names[0], AT_ANN_PARA);
 }
 
 /* The sum is added up of stage `name`, which has a copy for each step of the loop, its first axis.
  */
 static at_status copy_for(sketch_state *s, const char *stage, const char *loop, const char *like,
-                          const char **name, at_error *err) {
+                          const char **name) {
     const at_tensor *t = &s->compute->tensors[at_compute_find(s->compute, stage)];
     *name = sketch_fresh_of(s, stage, like);
-    return sketch_step(s,
-                       &(at_edit){.kind = AT_EDIT_FACTOR,
-                                  .stage = stage,
-                                  .loop = loop,
-                                  .names = {*name},
-                                  .other = t->axes[0].name},
-                       err);
+    return sketch_step(s, &(at_edit){.kind = AT_EDIT_FACTOR,
+                                     .stage = stage,
+                                     .loop = loop,
+                                     .names = {*name},
+                                     .other = t->axes[0].name});
 }
 
 /* The loops of the terms go around all others, and so do the loops that have a copy each. */
-static at_status put_terms_outside(sketch_state *s, const loops *x, at_error *err) {
+static at_status put_terms_outside(sketch_state *s, const loops *x) {
     const at_tensor *t = x->t;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
@@ -113,33 +111,33 @@ static at_status put_terms_outside(sketch_state *s, const loops *x, at_error *er
     order.names[n++] = x->lanes;
     for (int k = 0; k < t->num_axes + t->num_reduce; k++)
         if (k != x->cut) order.names[n++] = t->axes[k].name;
-    return sketch_step(s, &order, err);
+    return sketch_step(s, &order);
 }
 
-static at_status make_copies(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+static at_status make_copies(sketch_state *s, int stage, const nest_choice *c) {
     static const at_part_limit lanes = {.wide = 16, .narrow = 8},
                                shared = {.wide = 1024, .narrow = 1024};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const char *parts[2], *threads[2], *leaf = t->name, *name;
-    AT_TRY(sketch_split_by(s, t->name, t->axes[c->vec].name, "1 2 4 8 16", lanes, parts, err));
+    AT_TRY(sketch_split_by(s, t->name, t->axes[c->vec].name, "1 2 4 8 16", lanes, parts));
     loops x = {t, NULL, c->vec, parts[0], parts[1]};
     if (c->shared_out) {
-        AT_TRY(sketch_split_by(s, t->name, parts[0], "64 256 1024 4096", shared, threads, err));
+        AT_TRY(sketch_split_by(s, t->name, parts[0], "64 256 1024 4096", shared, threads));
         x.first = threads[0];
         x.outer = threads[1];
     }
-    AT_TRY(put_terms_outside(s, &x, err));
-    AT_TRY(copy_for(s, leaf, x.lanes, "copies", &name, err));
+    AT_TRY(put_terms_outside(s, &x));
+    AT_TRY(copy_for(s, leaf, x.lanes, "copies", &name));
     leaf = name;
-    if (x.first) AT_TRY(copy_for(s, leaf, x.first, "parts", &name, err));
-    AT_TRY(sketch_step_of(s, AT_EDIT_SCATTER, name, err));
-    AT_TRY(sketch_mark(s, name, x.lanes, AT_ANN_VEC, err));
-    AT_TRY(put_in_order(s, name, &x, err));
-    if (x.first) AT_TRY(add_up(s, t, leaf, x.lanes, x.first, err));
-    return add_up(s, t, t->name, NULL, x.lanes, err);
+    if (x.first) AT_TRY(copy_for(s, leaf, x.first, "parts", &name));
+    AT_TRY(sketch_step_of(s, AT_EDIT_SCATTER, name));
+    AT_TRY(sketch_mark(s, name, x.lanes, AT_ANN_VEC));
+    AT_TRY(put_in_order(s, name, &x));
+    if (x.first) AT_TRY(add_up(s, t, leaf, x.lanes, x.first));
+    return add_up(s, t, t->name, NULL, x.lanes);
 }
 
-at_status nest_make_scatter(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+at_status nest_make_scatter(sketch_state *s, int stage, const nest_choice *c) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    return c->vec < t->num_axes ? make_rows(s, stage, c->vec, err) : make_copies(s, stage, c, err);
+    return c->vec < t->num_axes ? make_rows(s, stage, c->vec) : make_copies(s, stage, c);
 }

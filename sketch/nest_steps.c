@@ -30,7 +30,6 @@ typedef struct pair {
     int kept, reader;
     int axis[AT_FACTS_MAX_AXES]; /* [axis of kept] which axis of the reader it is read at */
     int step, shared;            /* the axis of the steps; the last other one that both have */
-    at_error *err;
 } pair;
 
 static const at_tensor *tensor_of(const pair *p, int t) { return &p->f->compute->tensors[t]; }
@@ -107,9 +106,9 @@ static at_status put_below(const pair *p, int stage, const below *b) {
     for (int i = 0; i < b->num; i++) e.names[n++] = b->plain[i];
     if (b->written) e.names[n++] = b->written;
     e.names[n++] = b->lanes;
-    if (n > 1) AT_TRY(sketch_step(p->s, &e, p->err));
-    if (b->written) AT_TRY(sketch_mark(p->s, e.stage, b->written, AT_ANN_UNROLL, p->err));
-    return sketch_mark(p->s, e.stage, b->lanes, AT_ANN_VEC, p->err);
+    if (n > 1) AT_TRY(sketch_step(p->s, &e));
+    if (b->written) AT_TRY(sketch_mark(p->s, e.stage, b->written, AT_ANN_UNROLL));
+    return sketch_mark(p->s, e.stage, b->lanes, AT_ANN_VEC);
 }
 
 /* An axis that is none of the lanes: whole, or, `is_last`, a few of it written out. */
@@ -118,7 +117,7 @@ static at_status add_axis(const pair *p, int stage, int axis, bool is_last, belo
     const at_tensor *t = tensor_of(p, stage);
     const char *parts[2] = {t->axes[axis].name};
     if (is_last) {
-        AT_TRY(sketch_split_by(p->s, t->name, parts[0], "1 2 4 8 16", four, parts, p->err));
+        AT_TRY(sketch_split_by(p->s, t->name, parts[0], "1 2 4 8 16", four, parts));
         b->written = parts[1];
     }
     b->plain[b->num++] = parts[0];
@@ -165,7 +164,7 @@ static at_status make_kept(const pair *p, const char *const *lanes, const char *
     for (int k = 0; k < lane_axis; k++)
         if (k != p->step && !is_shared(p, k)) AT_TRY(add_axis(p, p->kept, k, k == last, &b));
     if (!sums_lanes(p)) return put_below(p, p->kept, &b);
-    AT_TRY(sketch_split_lanes(p->s, t->name, t->axes[lane_axis].name, own, p->err));
+    AT_TRY(sketch_split_lanes(p->s, t->name, t->axes[lane_axis].name, own));
     if (rows) b.plain[b.num++] = rows;
     b.plain[b.num++] = own[0];
     b.lanes = own[1];
@@ -180,11 +179,11 @@ static at_status make_step(pair *p) {
     const char *lanes[2], *rows[2] = {NULL}, *step = r->axes[p->axis[p->step]].name;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = r->name};
     int n = 0;
-    if (!t->is_recurrence) AT_TRY(sketch_step_of(p->s, AT_EDIT_RUNNING, t->name, p->err));
-    AT_TRY(sketch_split_lanes(p->s, r->name, r->axes[p->axis[last]].name, lanes, p->err));
+    if (!t->is_recurrence) AT_TRY(sketch_step_of(p->s, AT_EDIT_RUNNING, t->name));
+    AT_TRY(sketch_split_lanes(p->s, r->name, r->axes[p->axis[last]].name, lanes));
     if (sums_lanes(p) && blocked >= 0 && f->extents[p->kept][blocked] > 1)
         AT_TRY(sketch_split_by(p->s, r->name, r->axes[p->axis[blocked]].name, "1 2 4 8 16", side,
-                               rows, p->err));
+                               rows));
     for (int k = 0; k < t->num_axes; k++) {
         if (k == p->step || !is_shared(p, k)) continue;
         order.names[n++] = k == blocked && rows[0]       ? rows[0]
@@ -196,15 +195,15 @@ static at_status make_step(pair *p) {
     for (int k = 0; k < r->num_axes; k++)
         if (axis_kept(p, k) < 0) order.names[n++] = r->axes[k].name;
     if (!sums_lanes(p)) order.names[n] = lanes[1]; /* its axis may come before the steps' axis */
-    AT_TRY(sketch_step(p->s, &order, p->err));
+    AT_TRY(sketch_step(p->s, &order));
     AT_TRY(make_reader(p, lanes, rows[1]));
-    AT_TRY(sketch_put(p->s, AT_EDIT_NEST, t->name, true, r->name, step, p->err));
+    AT_TRY(sketch_put(p->s, AT_EDIT_NEST, t->name, true, r->name, step));
     AT_TRY(make_kept(p, lanes, rows[1]));
     if (!num_outside) return AT_OK;
-    AT_TRY(sketch_mark(p->s, r->name, order.names[0], AT_ANN_PARA, p->err));
+    AT_TRY(sketch_mark(p->s, r->name, order.names[0], AT_ANN_PARA));
     at_edit fuse = {.kind = AT_EDIT_FUSE, .stage = r->name};
     for (int i = 0; i < num_outside; i++) fuse.names[i] = order.names[i];
-    return num_outside > 1 ? sketch_step(p->s, &fuse, p->err) : AT_OK;
+    return num_outside > 1 ? sketch_step(p->s, &fuse) : AT_OK;
 }
 
 /* ---- blocks of steps that are turned --------------------------------------------------------- */
@@ -264,7 +263,7 @@ static at_status order_block(const pair *p, const turned_block *b, int stage, bo
     for (; n < b->num_outer; n++) e.names[n] = b->outer[n];
     e.names[n + steps_last] = b->parts[p->step][1];
     e.names[n + !steps_last] = b->parts[lanes_of(p)][1];
-    return sketch_step(p->s, &e, p->err);
+    return sketch_step(p->s, &e);
 }
 
 static at_status make_turned(const pair *p, turned_block *b) {
@@ -277,13 +276,13 @@ static at_status make_turned(const pair *p, turned_block *b) {
             b->outer[b->num_outer++] = b->parts[k][0];
         }
     AT_TRY(sketch_split_by(p->s, r->name, r->axes[p->axis[last]].name, "4 8 16 32", one,
-                           b->parts[last], p->err));
+                           b->parts[last]));
     AT_TRY(sketch_split_by(p->s, r->name, r->axes[p->axis[p->step]].name, "16 32 64 128", many,
-                           b->parts[p->step], p->err));
+                           b->parts[p->step]));
     b->outer[b->num_outer++] = b->parts[last][0];
     b->outer[b->num_outer++] = b->parts[p->step][0];
     AT_TRY(order_block(p, b, p->reader, true));
-    return sketch_mark(p->s, r->name, b->outer[0], AT_ANN_PARA, p->err);
+    return sketch_mark(p->s, r->name, b->outer[0], AT_ANN_PARA);
 }
 
 /* A stage that the reader, or what is kept, reads, in the loops of a block; axes: [of the stage]
@@ -294,18 +293,18 @@ static at_status put_in_block(const pair *p, const turned_block *b, int stage, i
     at_edit names = {.kind = AT_EDIT_RENAME, .stage = x->name};
     for (int d = 0; d < x->num_axes; d++)
         names.names[d] = b->parts[axes[d]][1] ? x->axes[d].name : b->parts[axes[d]][0];
-    if (stage != p->kept) AT_TRY(sketch_step(p->s, &names, p->err));
+    if (stage != p->kept) AT_TRY(sketch_step(p->s, &names));
     for (int d = 0; d < x->num_axes; d++) {
         const char *const *parts = b->parts[axes[d]];
         const at_edit split = {.kind = AT_EDIT_SPLIT,
                                .stage = x->name,
                                .loop = x->axes[d].name,
                                .names = {parts[0], parts[1]}};
-        if (parts[1]) AT_TRY(sketch_step(p->s, &split, p->err));
+        if (parts[1]) AT_TRY(sketch_step(p->s, &split));
     }
     AT_TRY(order_block(p, b, stage, false));
     return sketch_put(p->s, AT_EDIT_JOIN, x->name, true, tensor_of(p, before)->name,
-                      b->parts[p->step][0], p->err);
+                      b->parts[p->step][0]);
 }
 
 static at_status make_block(const pair *p) {
@@ -314,10 +313,10 @@ static at_status make_block(const pair *p) {
     int axes[AT_FACTS_MAX_AXES], num;
     const at_expr *const *reads = at_compute_reads(p->f->compute, p->kept, &num);
     for (int k = 0; k < t->num_axes; k++) axes[k] = k;
-    if (!t->is_recurrence) AT_TRY(sketch_step_of(p->s, AT_EDIT_RUNNING, t->name, p->err));
+    if (!t->is_recurrence) AT_TRY(sketch_step_of(p->s, AT_EDIT_RUNNING, t->name));
     AT_TRY(make_turned(p, &b));
     AT_TRY(put_in_block(p, &b, p->kept, p->reader, axes));
-    AT_TRY(sketch_mark(p->s, t->name, b.parts[lanes_of(p)][1], AT_ANN_VEC, p->err));
+    AT_TRY(sketch_mark(p->s, t->name, b.parts[lanes_of(p)][1], AT_ANN_VEC));
     for (int i = 0; i < num; i++) {
         if (!is_own_copy(p, reads[i]) || sketch_is_joined(p->s, reads[i]->ref)) continue;
         for (int d = 0; d < reads[i]->nargs; d++) axes[d] = axis_of_copy(p, reads[i]->arg[d]);
@@ -325,7 +324,7 @@ static at_status make_block(const pair *p) {
     }
     at_edit fuse = {.kind = AT_EDIT_FUSE, .stage = tensor_of(p, p->reader)->name};
     for (int i = 0; i + 1 < b.num_outer; i++) fuse.names[i] = b.outer[i];
-    return b.num_outer > 2 ? sketch_step(p->s, &fuse, p->err) : AT_OK;
+    return b.num_outer > 2 ? sketch_step(p->s, &fuse) : AT_OK;
 }
 
 void nest_find_step(const sketch_state *s, int stage, nest_choices *out) {
@@ -336,8 +335,8 @@ void nest_find_step(const sketch_state *s, int stage, nest_choices *out) {
     nest_add(out, tensor_of(&p, p.kept)->axes[p.step].name, -1);
 }
 
-at_status nest_make_step(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
-    pair p = {.arena = s->arena, .f = s->facts, .s = s, .reader = stage, .err = err};
+at_status nest_make_step(sketch_state *s, int stage, const nest_choice *c) {
+    pair p = {.arena = s->arena, .f = s->facts, .s = s, .reader = stage};
     if (!find_kept(&p)) return AT_E_INPUT;
     return c->blocked >= 0 ? make_block(&p) : make_step(&p);
 }

@@ -30,7 +30,6 @@ typedef struct through {
     const char *leaf, *block, *rows[AT_TREE_MOST_DIGITS]; /* loops of a block's rows */
     int num_rows;
     bool *is_placed; /* [tensor] in its last place */
-    at_error *err;
 } through;
 
 /* ---- which stages ---------------------------------------------------------------------------- */
@@ -180,7 +179,7 @@ static bool is_shared(const through *b, int t, int axis) {
 }
 
 static at_status put_before(const through *b, int t, const char *reader, const char *loop) {
-    return sketch_put(b->s, AT_EDIT_NEST, name_of(b, t), true, reader, loop, b->err);
+    return sketch_put(b->s, AT_EDIT_NEST, name_of(b, t), true, reader, loop);
 }
 
 /* A register tile of an earlier sum over the rows of the block; what is made of its elements stands
@@ -195,8 +194,8 @@ static at_status make_tile(through *b, int t) {
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
     const char *part[2], *sums[2];
     int n = 0;
-    AT_TRY(sketch_split_by(b->s, x->name, loop_of(b, t, vec), lanes, two, part, b->err));
-    AT_TRY(sketch_split(b->s, x->name, loop_of(b, t, last), 2, &terms, one, sums, b->err));
+    AT_TRY(sketch_split_by(b->s, x->name, loop_of(b, t, vec), lanes, two, part));
+    AT_TRY(sketch_split(b->s, x->name, loop_of(b, t, last), 2, &terms, one, sums));
     for (int k = 0; k < x->num_axes; k++)
         if (k != vec && !is_shared(b, t, k)) order.names[n++] = loop_of(b, t, k);
     order.names[n++] = part[0];
@@ -207,9 +206,9 @@ static at_status make_tile(through *b, int t) {
     order.names[n++] = sums[1];
     order.names[n++] = b->rows[b->num_rows - 1];
     order.names[n++] = part[1];
-    AT_TRY(sketch_step(b->s, &order, b->err));
-    AT_TRY(sketch_mark(b->s, x->name, sums[1], AT_ANN_UNROLL, b->err));
-    AT_TRY(sketch_mark(b->s, x->name, part[1], AT_ANN_VEC, b->err));
+    AT_TRY(sketch_step(b->s, &order));
+    AT_TRY(sketch_mark(b->s, x->name, sums[1], AT_ANN_UNROLL));
+    AT_TRY(sketch_mark(b->s, x->name, part[1], AT_ANN_VEC));
     *at_push(b->s->arena, &b->s->tiles) = (sketch_tile){.stage = t,
                                                         .leaf = x->name,
                                                         .vec = vec,
@@ -220,7 +219,7 @@ static at_status make_tile(through *b, int t) {
     if (!f->of[t].has_matched_reader || !b->is_member[reader] || f->of[reader].is_expensive)
         return AT_OK;
     b->is_placed[reader] = true;
-    return sketch_put(b->s, AT_EDIT_NEST, name_of(b, reader), false, x->name, inner, b->err);
+    return sketch_put(b->s, AT_EDIT_NEST, name_of(b, reader), false, x->name, inner);
 }
 
 /* What a sum adds up as it is made: a stage that sums nothing, each of whose elements the sum takes
@@ -250,15 +249,15 @@ static at_status make_row(through *b, int t) {
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
     const char *parts[2];
     int n = 0;
-    if (has_lanes) AT_TRY(sketch_split_lanes(b->s, x->name, loop_of(b, t, last), parts, b->err));
+    if (has_lanes) AT_TRY(sketch_split_lanes(b->s, x->name, loop_of(b, t, last), parts));
     for (int i = 0; i < b->num_rows; i++) order.names[n++] = b->rows[i];
     for (int k = 0; k < last + !has_lanes; k++)
         if (!is_shared(b, t, k)) order.names[n++] = loop_of(b, t, k);
     for (int i = 0; i < 2 && has_lanes; i++) order.names[n++] = parts[i];
-    AT_TRY(sketch_step(b->s, &order, b->err));
-    AT_TRY(sketch_mark(b->s, x->name, b->rows[b->num_rows - 1], AT_ANN_NONE, b->err));
+    AT_TRY(sketch_step(b->s, &order));
+    AT_TRY(sketch_mark(b->s, x->name, b->rows[b->num_rows - 1], AT_ANN_NONE));
     if (!has_lanes) return AT_OK;
-    AT_TRY(sketch_mark(b->s, x->name, parts[1], AT_ANN_VEC, b->err));
+    AT_TRY(sketch_mark(b->s, x->name, parts[1], AT_ANN_VEC));
     const int summed = x->num_reduce ? summed_of(b, t) : -1;
     if (summed < 0) return AT_OK;
     b->is_placed[summed] = true;
@@ -290,15 +289,15 @@ static int height_of(const through *b, double kept) {
 
 /* The sum's own tile, with columns within the rows of a block; then all others, from the last to
  * the first, each before what reads it first; then their loops. */
-at_status nest_make_through(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
-    through b = {.s = s, .sum = stage, .err = err};
+at_status nest_make_through(sketch_state *s, int stage, const nest_choice *c) {
+    through b = {.s = s, .sum = stage};
     at_leaf_digit d[AT_TREE_MOST_DIGITS];
     nest_choice own = *c;
     double kept;
     if (!find_chain(&b, &kept)) AT_BUG("no chain ends in \"%s\"", name_of(&b, stage));
     own.rows_first = true;
     own.height = height_of(&b, kept);
-    AT_TRY(nest_make_tile(s, stage, &own, err));
+    AT_TRY(nest_make_tile(s, stage, &own));
     b.leaf = s->tiles.data[s->tiles.len - 1].leaf;
     const int n = at_tree_digits(s->tree, at_compute_find(s->compute, b.leaf), b.row, d);
     b.block = d[0].piece;

@@ -15,8 +15,8 @@ static void find_joined(const sketch_state *s, int stage, nest_choices *out) {
     if (stands) nest_add(out, NULL, -1);
 }
 
-static at_status make_joined(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
-    (void)s, (void)stage, (void)c, (void)err;
+static at_status make_joined(sketch_state *s, int stage, const nest_choice *c) {
+    (void)s, (void)stage, (void)c;
     return AT_OK;
 }
 
@@ -24,9 +24,9 @@ static void find_dissolved(const sketch_state *s, int stage, nest_choices *out) 
     if (s->facts->of[stage].is_dissolved) nest_add(out, NULL, -1);
 }
 
-static at_status dissolve(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+static at_status dissolve(sketch_state *s, int stage, const nest_choice *c) {
     (void)c;
-    return sketch_step_of(s, AT_EDIT_DISSOLVE, s->facts->compute->tensors[stage].name, err);
+    return sketch_step_of(s, AT_EDIT_DISSOLVE, s->facts->compute->tensors[stage].name);
 }
 
 /* clang-format off */
@@ -111,7 +111,7 @@ static const char *name_of(const sketch_state *s, int stage, const nest_row *row
 /* ---- visits ---------------------------------------------------------------------------------- */
 
 /* What one stage makes of a state, which says that it is visited. */
-static void visit(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
+static void visit(const sketch_state *s, int stage, sketch_states *out) {
     const int before = out->len;
     const at_tensor *t = &s->facts->compute->tensors[stage];
     if (t->is_packing && t->num_reduce) return; /* sums of weights, once */
@@ -123,7 +123,7 @@ static void visit(const sketch_state *s, int stage, sketch_states *out, at_error
             const nest_choice *c = &choices.of[i];
             sketch_state *b = sketch_branch(s, name_of(s, stage, row, c));
             b->row = (int)(row - nests), b->choice = i;
-            if (row->make(b, stage, c, err) == AT_OK) *at_push(s->arena, out) = b;
+            if (row->make(b, stage, c) == AT_OK) *at_push(s->arena, out) = b;
             else sketch_leave(b);
         }
         if (row->is_only && choices.num && out->len > before) return;
@@ -133,14 +133,14 @@ static void visit(const sketch_state *s, int stage, sketch_states *out, at_error
 /* Which way a stage goes that is like another one, and which row and choice that is: all ways are
  * made and counted in an arena of their own, and what they leave is freed. false: the other stage
  * has not chosen, or among other ways. */
-static bool find_way(const sketch_state *s, int stage, int *row, int *choice, at_error *err) {
+static bool find_way(const sketch_state *s, int stage, int *row, int *choice) {
     if (s->like[stage] == stage) return false;
     const at_symbols names = *s->symbols;
     sketch_state tried = *s;
     sketch_states ways = {0};
     tried.arena = s->trials;
     tried.tree_users = NULL; /* what is tried goes with its arena, and is not counted */
-    visit(&tried, stage, &ways, err);
+    visit(&tried, stage, &ways);
     const int way = sketch_twin_choice(s, stage, SKETCH_ASK_RULES, ways.len);
     if (way >= 0) *row = ways.data[way]->row, *choice = ways.data[way]->choice;
     *s->symbols = names;
@@ -150,13 +150,13 @@ static bool find_way(const sketch_state *s, int stage, int *row, int *choice, at
 
 /* The stage goes the way of one like it, whose name says all that this one's would. false: there is
  * no such way. */
-static bool follow(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
+static bool follow(const sketch_state *s, int stage, sketch_states *out) {
     nest_choices choices = {.num = 0};
     int row, choice;
-    if (!find_way(s, stage, &row, &choice, err)) return false;
+    if (!find_way(s, stage, &row, &choice)) return false;
     nests[row].find(s, stage, &choices);
     sketch_state *b = sketch_branch(s, "");
-    if (nests[row].make(b, stage, &choices.of[choice], err) != AT_OK) {
+    if (nests[row].make(b, stage, &choices.of[choice]) != AT_OK) {
         sketch_leave(b);
         return false;
     }
@@ -165,22 +165,21 @@ static bool follow(const sketch_state *s, int stage, sketch_states *out, at_erro
 }
 
 /* All ways that a stage may go; of one that others may be like, which is which is recorded. */
-static void go_all_ways(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
+static void go_all_ways(const sketch_state *s, int stage, sketch_states *out) {
     const int before = out->len;
-    visit(s, stage, out, err);
+    visit(s, stage, out);
     for (int i = before; i < out->len; i++)
         sketch_record_choice(out->data[i], stage, SKETCH_ASK_RULES, out->len - before, i - before);
 }
 
 /* The first `choosing` states go on with every choice of the stage, the others with the first. */
-static sketch_states visit_each(const sketch_states *states, int stage, int choosing,
-                                at_error *err) {
+static sketch_states visit_each(const sketch_states *states, int stage, int choosing) {
     sketch_states next = {0};
     for (int i = 0; i < states->len; i++) {
         int before = next.len;
         sketch_state *s = states->data[i];
         s->visited = stage;
-        if (!follow(s, stage, &next, err)) go_all_ways(s, stage, &next, err);
+        if (!follow(s, stage, &next)) go_all_ways(s, stage, &next);
         /* As it stands: in loops of its own. */
         if (next.len == before) {
             *at_push(s->arena, &next) = s;
@@ -203,12 +202,12 @@ static void leave_but(const sketch_states *all, const sketch_states *kept) {
 
 /* Where all choices of all stages are too many, those of one more stage are tried with the first
  * choices of the others. */
-void sketch_visit(int stage, sketch_states *states, at_error *err) {
+void sketch_visit(int stage, sketch_states *states) {
     const int most = sketch_most(states->data[0]);
-    sketch_states next = visit_each(states, stage, states->len, err);
+    sketch_states next = visit_each(states, stage, states->len);
     if (next.len > most) {
         leave_but(&next, states);
-        next = visit_each(states, stage, 1, err);
+        next = visit_each(states, stage, 1);
     }
     if (next.len > most) next.len = most;
     leave_but(states, &next);

@@ -50,7 +50,7 @@ typedef struct nest_choices {
 /* Adds the choices that suit a stage; none: the row says nothing of it. */
 typedef void nest_find(const sketch_state *s, int stage, nest_choices *out);
 /* Makes the loops; what cannot be made after all is no sketch. */
-typedef at_status nest_make(sketch_state *s, int stage, const nest_choice *c, at_error *err);
+typedef at_status nest_make(sketch_state *s, int stage, const nest_choice *c);
 
 typedef struct nest_row {
     const char *word; /* "tile", as in tile_j; NULL: the name says nothing */
@@ -73,7 +73,7 @@ static inline bool nest_has_pointers(const nest_choice *c) {
     return c->num_reads && c->read[0].how == READ_POINTERS;
 }
 /* Visits a stage: all choices of all states. */
-void sketch_visit(int stage, sketch_states *states, at_error *err);
+void sketch_visit(int stage, sketch_states *states);
 
 /* Where a written stage stands (partial.c); vectors without a tile (nest_lanes.c); points of few
  * parts (nest_points.c); blocks of rows and columns (nest_blocks.c); what goes on from step to step
@@ -185,12 +185,12 @@ int nest_parted_axis(const at_expr *body);
  * loops. *name: the copy's; *first: the outermost of its loops that runs more than once, or NULL
  * (operand_reads.c). */
 at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int vec, int access,
-                             const char **name, const char **first, at_error *err);
+                             const char **name, const char **first);
 /* Another sum goes into a loop of the leaf's, the innermost of the reduction that is not written
  * out, in loops of its own, which are made as those of the leaf were since edit `first`
  * (tile_readers.c). */
 at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const char *loop,
-                            const sketch_edit *first, at_error *err);
+                            const sketch_edit *first);
 
 /* ---- a register tile while its loops are made ------------------------------------------------ */
 
@@ -216,7 +216,6 @@ typedef struct tiling {
     const char *group;       /* loop of the groups that lanes go through; NULL: there is none */
     const char *fours;       /* loop of the terms of a dot product; NULL: there is none */
     const char *lanes_outer; /* of lanes along a reduction: what is left of it */
-    at_error *err;
 } tiling;
 
 static inline bool tile_is_dot(const tiling *t) {
@@ -250,7 +249,8 @@ rewrite_stage rewrite_ranges, rewrite_quotients, rewrite_phases, rewrite_terms, 
     rewrite_operands, rewrite_unpacked, rewrite_words, rewrite_shifted, rewrite_apart, rewrite_last,
     rewrite_turned;
 
-/* All stages of sums at once. */
-void rewrite_inline_all(sketch_state *s);
+/* The same of all stages at once. */
+typedef bool rewrite_all(sketch_state *s, const at_facts_given *given);
+rewrite_all rewrite_inlined;
 
 #endif

@@ -51,7 +51,7 @@ static int64_t step_of(const sketch_state *s, const char *leaf, int stage, const
 /* The loops of a copy as they stand, or, in_rows, those that move its source further outside.
  * *first: the outermost that runs more than once; NULL: none does. */
 static at_status order(sketch_state *s, const char *name, const char *leaf, int stage,
-                       const at_access *x, bool in_rows, const char **first, at_error *err) {
+                       const at_access *x, bool in_rows, const char **first) {
     at_edit e = {.kind = AT_EDIT_ORDER, .stage = name};
     int64_t step[AT_EDIT_MAX_NAMES];
     int copy = at_compute_find(s->compute, name), n = s->compute->tensors[copy].num_axes;
@@ -72,9 +72,8 @@ static at_status order(sketch_state *s, const char *name, const char *leaf, int 
     for (int k = n - 1; k >= 0; k--)
         if (step[k] < INT64_MAX) *first = e.names[k];
     if (!in_rows) return AT_OK;
-    AT_TRY(sketch_step(s, &e, err));
-    at_error why; /* a loop with a number of its own takes no annotation */
-    if (step[n - 1] == 1) sketch_mark(s, name, e.names[n - 1], AT_ANN_VEC, &why);
+    AT_TRY(sketch_step(s, &e));
+    if (step[n - 1] == 1) sketch_mark(s, name, e.names[n - 1], AT_ANN_VEC);
     return AT_OK;
 }
 
@@ -103,7 +102,7 @@ static bool is_named(const sketch_state *s, const char *name, const at_tensor *s
 
 /* Gives one of several reads of a tensor another name of it. */
 static at_status name_read(sketch_state *s, const char *leaf, int stage, const at_access *x,
-                           const char **from, at_error *err) {
+                           const char **from) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     at_edit e = {.kind = AT_EDIT_OPERAND, .stage = leaf, .other = *from};
     if (!is_read_otherwise(s->facts, stage, x)) return AT_OK;
@@ -111,26 +110,24 @@ static at_status name_read(sketch_state *s, const char *leaf, int stage, const a
         if (x->stride[k] == 1) e.loop = t->axes[k].name;
     if (!e.loop) return AT_OK;
     *from = e.names[0] = sketch_fresh(s, at_format(s->arena, "%s_along_%s", *from, e.loop));
-    AT_TRY(sketch_step(s, &e, err));
-    if (!is_named(s, *from, t, x))
-        return at_fail(err, AT_E_INPUT, "@%s reads \"%s\" along %s in several ways", leaf, e.other,
-                       e.loop);
-    return sketch_step_of(s, AT_EDIT_DISSOLVE, *from, err);
+    AT_TRY(sketch_step(s, &e));
+    if (!is_named(s, *from, t, x)) return AT_E_INPUT;
+    return sketch_step_of(s, AT_EDIT_DISSOLVE, *from);
 }
 
 at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int vec, int access,
-                             const char **name, const char **first, at_error *err) {
+                             const char **name, const char **first) {
     const at_access *x = &s->facts->of[stage].access[access];
     const char *from = s->facts->compute->tensors[x->from].name;
-    AT_TRY(name_read(s, leaf, stage, x, &from, err));
+    AT_TRY(name_read(s, leaf, stage, x, &from));
     *name = sketch_fresh_of(s, from, "packed");
     at_edit e = {.kind = AT_EDIT_COPY,
                  .stage = leaf,
                  .other = from,
                  .copy = AT_COPY_LAYOUT,
                  .names = {*name}};
-    AT_TRY(sketch_step(s, &e, err));
-    return order(s, *name, leaf, stage, x, x->is_bare && x->stride[vec] == 1, first, err);
+    AT_TRY(sketch_step(s, &e));
+    return order(s, *name, leaf, stage, x, x->is_bare && x->stride[vec] == 1, first);
 }
 
 /* ---- prefetches ------------------------------------------------------------------------------ */
@@ -166,7 +163,7 @@ static const char *option_of(sketch_state *s) {
 }
 
 at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t stride,
-                          const char *rows, at_error *err) {
+                          const char *rows) {
     const char *bytes = row_bytes(s, tensor, stride),
                *name = s->facts->compute->tensors[tensor].name;
     if (!bytes) return AT_OK;
@@ -176,17 +173,17 @@ at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t
                              : at_format(s->arena, "%s = %s*%s", ahead, knob, bytes);
     *at_push(s->arena, &s->definitions) = (at_definition){.kind = AT_DEFINE_SIZES, .text = {sizes}};
     at_symbol_add(s->arena, s->symbols, ahead);
-    return sketch_attribute(s, leaf, at_format(s->arena, "[prefetch %s %s]", name, ahead), err);
+    return sketch_attribute(s, leaf, at_format(s->arena, "[prefetch %s %s]", name, ahead));
 }
 
 /* ---- which are packed or copied -------------------------------------------------------------- */
 
-static at_status pack(sketch_state *s, const sketch_tile *tile, int access, at_error *err) {
+static at_status pack(sketch_state *s, const sketch_tile *tile, int access) {
     const at_access *x = &s->facts->of[tile->stage].access[access];
     const char *name, *first;
-    AT_TRY(sketch_copy_blocks(s, tile->leaf, tile->stage, tile->vec, access, &name, &first, err));
+    AT_TRY(sketch_copy_blocks(s, tile->leaf, tile->stage, tile->vec, access, &name, &first));
     if (sketch_is_weight(s, x->tensor) || !first) return AT_OK;
-    return sketch_mark(s, name, first, AT_ANN_PARA, err);
+    return sketch_mark(s, name, first, AT_ANN_PARA);
 }
 
 typedef enum answer {
@@ -248,7 +245,7 @@ static answer asks_to_copy(const sketch_state *s, const sketch_tile *tile, const
     return apart >= PAGE_ELEMENTS && apart % PAGE_ELEMENTS == 0 ? COPY_MAY : COPY_NOT;
 }
 
-static at_status copy(sketch_state *s, const sketch_tile *tile, int access, at_error *err) {
+static at_status copy(sketch_state *s, const sketch_tile *tile, int access) {
     const at_access *x = &s->facts->of[tile->stage].access[access];
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
     const bool widens = is_widened(s, tile, x);
@@ -258,16 +255,16 @@ static at_status copy(sketch_state *s, const sketch_tile *tile, int access, at_e
                  .other = from->name,
                  .copy = widens ? AT_COPY_WIDE : AT_COPY_READ,
                  .names = {name}};
-    AT_TRY(sketch_step(s, &e, err));
+    AT_TRY(sketch_step(s, &e));
     const at_tensor *made = &s->compute->tensors[at_compute_find(s->compute, name)];
     int first = 0, last = made->num_axes - 1;
     while (first < last && s->facts->extents[x->tensor][first] == 1) first++;
     if (widens && last > first) {
         const char *parts[2];
-        AT_TRY(sketch_split_lanes(s, name, made->axes[last].name, parts, err));
-        AT_TRY(sketch_mark(s, name, parts[1], AT_ANN_VEC, err));
+        AT_TRY(sketch_split_lanes(s, name, made->axes[last].name, parts));
+        AT_TRY(sketch_mark(s, name, parts[1], AT_ANN_VEC));
     }
-    return sketch_mark(s, name, made->axes[first].name, AT_ANN_PARA, err);
+    return sketch_mark(s, name, made->axes[first].name, AT_ANN_PARA);
 }
 
 /* A way to read an operand of a tile. */
@@ -275,7 +272,7 @@ typedef struct read_row {
     const char *word; /* "pack", as in pack_B */
     int question;     /* of the first access */
     answer (*asks)(const sketch_state *s, const sketch_tile *tile, const at_access *x);
-    at_status (*make)(sketch_state *s, const sketch_tile *tile, int access, at_error *err);
+    at_status (*make)(sketch_state *s, const sketch_tile *tile, int access);
 } read_row;
 static const read_row reads[] = {{"pack", SKETCH_ASK_PACKED, asks_to_pack, pack},
                                  {"copy", SKETCH_ASK_COPIED, asks_to_copy, copy}};
@@ -293,7 +290,7 @@ static bool has_few_choices(const sketch_state *s) {
 /* Adds to each sketch the same one with this copy: in its place, right before it or behind all;
  * where the tile of a stage like this one made the choice, it is made. */
 static void add_copies(const sketch_state *s, const sketch_tile *tile, int access,
-                       const read_row *row, sketch_states *all, at_error *err) {
+                       const read_row *row, sketch_states *all) {
     enum { NO, YES, WAYS };
     const at_access *x = &s->facts->of[tile->stage].access[access];
     const answer how = row->asks(s, tile, x);
@@ -310,7 +307,7 @@ static void add_copies(const sketch_state *s, const sketch_tile *tile, int acces
             way = how == COPY_MAY ? NO : YES;
         if (way == NO) continue;
         sketch_state *copied = sketch_branch(old, is_told ? "" : word);
-        if (row->make(copied, tile, access, err) != AT_OK) {
+        if (row->make(copied, tile, access) != AT_OK) {
             sketch_leave(copied);
             continue;
         }
@@ -333,14 +330,14 @@ static bool is_near(const sketch_tile *tile, int access) {
     return false;
 }
 
-void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err) {
+void sketch_pack(const sketch_state *s, sketch_states *out) {
     sketch_states all = {0};
     *at_push(s->arena, &all) = sketch_branch(s, "");
     for (int i = 0; i < s->tiles.len; i++) {
         const sketch_tile *tile = &s->tiles.data[i];
         for (const read_row *row = reads; row < reads + NUM_READS; row++)
             for (int k = 0; k < s->facts->of[tile->stage].num_accesses; k++)
-                if (!is_near(tile, k)) add_copies(s, tile, k, row, &all, err);
+                if (!is_near(tile, k)) add_copies(s, tile, k, row, &all);
     }
     for (int b = 0; b < all.len; b++) *at_push(s->arena, out) = all.data[b];
 }

@@ -180,7 +180,7 @@ static void note_tile(sketch_state *s, int stage) {
 
 /* Puts a stage that reads a written sum element by element beside it, where the sum is complete;
  * false: there is no such sum. */
-static bool stand_behind_sum(sketch_state *s, int stage, at_error *err) {
+static bool stand_behind_sum(sketch_state *s, int stage) {
     const at_facts *f = s->facts;
     for (int t = f->compute->num_tensors - 1; t >= 0; t--) {
         const at_stage_facts *x = &f->of[t];
@@ -188,14 +188,14 @@ static bool stand_behind_sum(sketch_state *s, int stage, at_error *err) {
         if (!f->compute->tensors[t].num_reduce) continue;
         const char *loop = at_tree_around_sum(s->tree, t);
         return loop && sketch_put(s, AT_EDIT_NEST, f->compute->tensors[stage].name, false,
-                                  f->compute->tensors[t].name, loop, err) == AT_OK;
+                                  f->compute->tensors[t].name, loop) == AT_OK;
     }
     return false;
 }
 
 /* Puts a stage into the loop in which both what it reads and what reads it are written; false:
  * there is none. */
-static bool stand_between(sketch_state *s, int stage, at_error *err) {
+static bool stand_between(sketch_state *s, int stage) {
     const at_facts *f = s->facts;
     const at_tensor *t = f->compute->tensors, *x = &t[stage];
     const char *outer;
@@ -207,12 +207,12 @@ static bool stand_between(sketch_state *s, int stage, at_error *err) {
                 continue;
             const char *loop = at_tree_around_both(s->tree, from, reader);
             if (!loop) continue;
-            if (sketch_put(s, AT_EDIT_NEST, x->name, true, t[reader].name, loop, err) != AT_OK)
+            if (sketch_put(s, AT_EDIT_NEST, x->name, true, t[reader].name, loop) != AT_OK)
                 return false;
             if (x->num_reduce || at_tree_digits(s->tree, stage, x->num_axes - 1, d) != 1 ||
                 d->has_mark || strcmp(d->piece, x->axes[x->num_axes - 1].name) != 0)
                 return true;
-            return sketch_vectors(s, stage, &outer, err) == AT_OK;
+            return sketch_vectors(s, stage, &outer) == AT_OK;
         }
     return false;
 }
@@ -221,9 +221,9 @@ void nest_find_written(const sketch_state *s, int stage, nest_choices *out) {
     if (s->begun && !s->facts->of[stage].is_dissolved) nest_add(out, NULL, -1);
 }
 
-at_status nest_make_written(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+at_status nest_make_written(sketch_state *s, int stage, const nest_choice *c) {
     (void)c;
-    return stand_behind_sum(s, stage, err) || stand_between(s, stage, err) ? AT_OK : AT_E_INPUT;
+    return stand_behind_sum(s, stage) || stand_between(s, stage) ? AT_OK : AT_E_INPUT;
 }
 
 at_status sketch_open_written(at_arena *a, const at_compute *c, const sketch_derivation *d,

@@ -89,35 +89,34 @@ static bool goes_along(const at_compute *c, int reader, int stage) {
            !at_expr_find(x->body, leads_elsewhere, &stage);
 }
 
-static at_status put(sketch_state *s, int stage, int axis, at_error *err) {
+static at_status put(sketch_state *s, int stage, int axis) {
     const at_tensor *x = &s->compute->tensors[stage];
     const at_edit e = {.kind = AT_EDIT_ACROSS,
                        .stage = x->name,
                        .loop = x->axes[axis].name,
                        .names = {sketch_fresh_of(s, x->name, "last")}};
-    return sketch_step(s, &e, err);
+    return sketch_step(s, &e);
 }
 
 /* A sum, and what is made of its elements beside it. */
-static at_status put_all(sketch_state *s, int sum, int axis, at_error *err) {
+static at_status put_all(sketch_state *s, int sum, int axis) {
     const char *name = s->compute->tensors[sum].name;
-    AT_TRY(put(s, sum, axis, err));
+    AT_TRY(put(s, sum, axis));
     for (int r = at_compute_find(s->compute, name) + 1; r < s->compute->num_tensors; r++) {
         const char *reader = s->compute->tensors[r].name;
         if (!goes_along(s->compute, r, at_compute_find(s->compute, name))) continue;
-        AT_TRY(put(s, r, axis, err));
-        AT_TRY(sketch_drop_copy(s, reader, err));
+        AT_TRY(put(s, r, axis));
+        AT_TRY(sketch_drop_copy(s, reader));
     }
-    return sketch_drop_copy(s, name, err);
+    return sketch_drop_copy(s, name);
 }
 
 bool rewrite_last(sketch_state *s, int stage, const at_facts_given *given) {
     const int k = last_of(s, stage);
-    at_error why;
     if (k < 0) return false;
     s->name = at_format(s->arena, "%s%slast_%s", s->name, *s->name ? "+" : "",
                         s->compute->tensors[stage].axes[k].name);
-    return put_all(s, stage, k, &why) == AT_OK && sketch_refresh_facts(s, given, &why) == AT_OK;
+    return put_all(s, stage, k) == AT_OK && sketch_refresh_facts(s, given) == AT_OK;
 }
 
 /* ---- turned ---------------------------------------------------------------------------------- */
@@ -147,27 +146,24 @@ static bool reads_along(const sketch_state *s, int stage) {
 }
 
 /* The stage reads a copy of `of`: one that another stage reads already, or a new one. */
-static at_status turn_one(sketch_state *s, const char *stage, const char *axis, int of,
-                          at_error *why) {
+static at_status turn_one(sketch_state *s, const char *stage, const char *axis, int of) {
     const char *from = s->compute->tensors[of].name;
     at_edit e = {.kind = AT_EDIT_TURN, .stage = stage, .other = from, .loop = axis};
     for (int i = 0; i < s->kept.len; i++) {
         e.names[0] = s->kept.data[i];
-        if (sketch_step(s, &e, why) == AT_OK) return AT_OK;
+        if (sketch_step(s, &e) == AT_OK) return AT_OK;
     }
     e.names[0] = sketch_fresh_of(s, from, "turned");
     *at_push(s->arena, &s->kept) = e.names[0];
-    return sketch_step(s, &e, why);
+    return sketch_step(s, &e);
 }
 
 /* All of them; false: lanes go across one still. */
 static bool turn_all(sketch_state *s, const char *stage, const char *axis, int k,
                      const at_facts_given *given) {
     int of;
-    at_error why;
     while ((of = across(s, at_compute_find(s->compute, stage), k)) >= 0) {
-        if (turn_one(s, stage, axis, of, &why) != AT_OK ||
-            sketch_refresh_facts(s, given, &why) != AT_OK)
+        if (turn_one(s, stage, axis, of) != AT_OK || sketch_refresh_facts(s, given) != AT_OK)
             return false;
     }
     return reads_along(s, at_compute_find(s->compute, stage));

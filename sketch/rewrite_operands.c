@@ -79,7 +79,7 @@ static bool suits(const sketch_state *s, int stage) {
 static bool take(sketch_state *s, const char *stage, const at_facts_given *given) {
     at_error why;
     *at_push(s->arena, &s->operands) = stage;
-    if (sketch_refresh_facts(s, given, &why) != AT_OK) return false;
+    if (sketch_refresh_facts(s, given) != AT_OK) return false;
     int t = at_compute_find(s->compute, stage);
     double most = OPERAND_MOST_PARTS * elements_read(s, t);
     if (reads_at_products(s->compute->tensors[t].body) && most < OPERAND_MOST_OF_FEW)
@@ -93,7 +93,6 @@ static bool take_part(sketch_state *s, const char *sum, int tensor, const at_fac
     const at_compute *c = s->compute;
     const char *from = c->tensors[tensor].name;
     at_edit e = {.kind = AT_EDIT_OPERAND, .stage = sum, .other = from};
-    at_error why;
     const at_expr *operand =
         at_edit_operand_of(c, c->tensors[at_compute_find(c, sum)].body, tensor);
     bool has_to = operand && (at_expr_reads_entries(c, operand) || reads_at_products(operand));
@@ -103,7 +102,7 @@ static bool take_part(sketch_state *s, const char *sum, int tensor, const at_fac
     sketch_state *b = sketch_branch(s, "");
     b->joins_weights |= !has_to;
     e.names[0] = sketch_fresh_of(s, from, "value");
-    if (sketch_step(b, &e, &why) != AT_OK || !take(b, e.names[0], given)) return false;
+    if (sketch_step(b, &e) != AT_OK || !take(b, e.names[0], given)) return false;
     *s = *b;
     return true;
 }

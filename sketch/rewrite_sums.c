@@ -81,9 +81,9 @@ static int places_of(const at_facts *f, int stage, const int *places) {
     return n;
 }
 
-void rewrite_inline_all(sketch_state *s) {
-    at_error why; /* over a list: it is dissolved */
+bool rewrite_inlined(sketch_state *s, const at_facts_given *given) {
     const at_facts *f = s->facts;
+    bool any = false;
     int *places = AT_NEW_ARRAY(s->arena, int, f->compute->num_tensors); /* of those inlined */
     for (int t = f->compute->num_tensors - 1; t >= 0; t--) {
         int reads = 0, n = f->of[t].is_dissolved ? places_of(f, t, places) : 0;
@@ -91,8 +91,11 @@ void rewrite_inline_all(sketch_state *s) {
             n * reads > INLINE_MOST_READS)
             continue;
         at_edit e = {.kind = AT_EDIT_INLINE, .stage = f->compute->tensors[t].name};
-        if (sketch_step(s, &e, &why) == AT_OK) places[t] = n;
+        if (sketch_step(s, &e) != AT_OK) continue; /* a list is read there */
+        places[t] = n;
+        any = true;
     }
+    return any && sketch_refresh_facts(s, given) == AT_OK;
 }
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
@@ -117,20 +120,19 @@ static bool reaches(const at_axis *x, const int64_t *values) {
 
 bool rewrite_ranges(sketch_state *s, int stage, const at_facts_given *given) {
     bool any = false;
-    at_error why; /* it goes further than is known */
     for (int k = 0; k < s->compute->tensors[stage].num_reduce; k++) {
         const at_tensor *x = &s->compute->tensors[stage];
         const at_axis *axis = &x->axes[x->num_axes + k];
         at_edit e = {.kind = AT_EDIT_WIDEN, .stage = x->name, .loop = axis->name};
         sketch_state *b = sketch_branch(s, "");
         if (!is_triangle(axis) || x->cycle || runs_on(x, given->values) ||
-            sketch_step(b, &e, &why) != AT_OK ||
+            sketch_step(b, &e) != AT_OK ||
             !reaches(&b->compute->tensors[stage].axes[x->num_axes + k], given->values))
             continue;
         *s = *b;
         any = true;
     }
-    return any && sketch_refresh_facts(s, given, &why) == AT_OK;
+    return any && sketch_refresh_facts(s, given) == AT_OK;
 }
 
 /* ---- quotients ------------------------------------------------------------------------------- */
@@ -176,24 +178,23 @@ bool rewrite_quotients(sketch_state *s, int stage, const at_facts_given *given) 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
 /* Along one axis; all phases are as long where together they have the terms that there were. */
-static at_status make_one(sketch_state *s, at_edit *e, const at_facts_given *given, at_error *err) {
+static at_status make_one(sketch_state *s, at_edit *e, const at_facts_given *given) {
     const at_compute *c = s->compute;
     const int from = at_compute_find(c, e->stage), n = c->tensors[from].num_axes;
     const int64_t *before = s->facts->extents[from];
     sketch_state *b = sketch_branch(s, "");
-    AT_TRY(sketch_step(b, e, err));
-    AT_TRY(sketch_refresh_facts(b, given, err));
+    AT_TRY(sketch_step(b, e));
+    AT_TRY(sketch_refresh_facts(b, given));
     const int64_t *by = b->facts->extents[at_compute_find(b->compute, e->names[0])];
     int64_t terms = 1, of_phases = by[0];
     for (int k = n; k < n + c->tensors[from].num_reduce; k++)
         terms *= before[k], of_phases *= by[k + 1];
     if (of_phases == terms) e->other = "whole";
-    return sketch_step(s, e, err);
+    return sketch_step(s, e);
 }
 
 /* The phases of one axis after the other; what picks those of the first stands where it is read. */
-static at_status make_phases(sketch_state *s, const char *name, const at_facts_given *given,
-                             at_error *err) {
+static at_status make_phases(sketch_state *s, const char *name, const at_facts_given *given) {
     const char *first = name;
     for (int k = 0; k < s->compute->tensors[at_compute_find(s->compute, name)].num_axes; k++) {
         const at_tensor *x = &s->compute->tensors[at_compute_find(s->compute, name)];
@@ -202,9 +203,9 @@ static at_status make_phases(sketch_state *s, const char *name, const at_facts_g
                      .stage = name,
                      .loop = x->axes[k].name,
                      .names = {sketch_fresh_of(s, first, "p")}};
-        AT_TRY(make_one(s, &e, given, err));
-        if (name != first) AT_TRY(sketch_drop_copy(s, name, err));
-        AT_TRY(sketch_refresh_facts(s, given, err));
+        AT_TRY(make_one(s, &e, given));
+        if (name != first) AT_TRY(sketch_drop_copy(s, name));
+        AT_TRY(sketch_refresh_facts(s, given));
         name = e.names[0];
         k++; /* the phase stands before the axis */
     }
@@ -217,7 +218,7 @@ bool rewrite_phases(sketch_state *s, int stage, const at_facts_given *given) {
     at_error why;
     for (int k = 0; k < x->num_axes && !x->cycle; k++) any |= at_edit_has_phases(x, k);
     /* The last phase of an axis that steps do not divide reads beyond. */
-    return any && make_phases(s, x->name, given, &why) == AT_OK &&
+    return any && make_phases(s, x->name, given) == AT_OK &&
            at_compute_check_reads(s->compute, given->values, NULL, NULL, &why) == AT_OK;
 }
 

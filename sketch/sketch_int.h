@@ -107,16 +107,16 @@ void sketch_leave(sketch_state *s);
 /* How many rows a tile may have, for a listed split. */
 #define SKETCH_ROWS "1 2 3 4 5 6 7 8 10 12 13 14 16 20 24 28"
 /* One edit, kept among the steps. */
-at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err);
+at_status sketch_step(sketch_state *s, const at_edit *e);
 /* Edits that need a stage alone: AT_EDIT_DISSOLVE, AT_EDIT_RUNNING, AT_EDIT_SCATTER. */
-at_status sketch_step_of(sketch_state *s, at_edit_kind kind, const char *stage, at_error *err);
+at_status sketch_step_of(sketch_state *s, at_edit_kind kind, const char *stage);
 /* AT_EDIT_NEST or AT_EDIT_JOIN: a stage into a loop around `other`, before what is there, or behind
  * it. */
 at_status sketch_put(sketch_state *s, at_edit_kind kind, const char *stage, bool before,
-                     const char *other, const char *loop, at_error *err);
+                     const char *other, const char *loop);
 /* Attributes of a leaf, as a tree's text has them; a sum is summed in stage `name` and copied. */
-at_status sketch_attribute(sketch_state *s, const char *stage, const char *text, at_error *err);
-at_status sketch_copy_sum(sketch_state *s, const char *stage, const char *name, at_error *err);
+at_status sketch_attribute(sketch_state *s, const char *stage, const char *text);
+at_status sketch_copy_sum(sketch_state *s, const char *stage, const char *name);
 const at_edit *sketch_edits(const sketch_state *s, int *n); /* all of them, the first one first */
 /* Whether a text has a name among its words. */
 bool sketch_has_word(const char *text, const char *word);
@@ -145,19 +145,17 @@ bool sketch_is_far(const sketch_state *s, int tensor);
 /* The loop that runs an axis of a stage into `n` parts by knob tile_AXIS; its parts. limits: [n] of
  * the default; those of a policy whose parts need not divide have tails. */
 at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n,
-                       const at_split_spec *spec, const at_part_limit *limits, const char **parts,
-                       at_error *err);
+                       const at_split_spec *spec, const at_part_limit *limits, const char **parts);
 /* The same into two by a list of sizes of the second part: parts[0] and parts[1]. */
 at_status sketch_split_by(sketch_state *s, const char *stage, const char *axis, const char *listed,
-                          at_part_limit second, const char **parts, at_error *err);
+                          at_part_limit second, const char **parts);
 /* Into vectors, and what goes over them: parts[0] and parts[1]. */
 at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axis,
-                             const char **parts, at_error *err);
+                             const char **parts);
 /* The loop of axis k into groups, as its divisor has them, and what is within one. */
 at_status sketch_split_groups(sketch_state *s, int stage, int k, const char **group,
-                              const char **within, at_error *err);
-at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_ann ann,
-                      at_error *err);
+                              const char **within);
+at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_ann ann);
 
 /* Trees that somebody began (partial.c). Which stages the text has leaves for, [tensors]; then a
  * state that goes on from it; a stage where what is written asks for it. */
@@ -173,20 +171,20 @@ bool sketch_stands_beside(const sketch_state *s, int stage);
 /* What was to stand there, and no tile has taken, goes in vectors by itself. */
 void sketch_place_left(sketch_states *states);
 /* Stages that need a reduction of a row, beside it in the row's loop (nest_rows.c). */
-void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err);
+void sketch_rows(const sketch_state *s, sketch_states *out);
 /* Short sums, each over windows of the one before, row by row (nest_chain.c). */
-void sketch_chain(const sketch_state *s, sketch_states *out, at_error *err);
+void sketch_chain(const sketch_state *s, sketch_states *out);
 /* The loop that runs the last axis of a stage, which sums nothing, in vectors, if it is long
  * enough (nest_lanes.c). outer: what is left of it, or NULL. */
-at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err);
+at_status sketch_vectors(sketch_state *s, int stage, const char **outer);
 /* The same, and with a long sum of few elements shared out among threads (nest_lanes.c). */
-void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err);
+void sketch_factor(const sketch_state *s, sketch_states *out);
 /* A stage that copies another one in its own order stands where it is read, unless it is an output.
  */
-at_status sketch_drop_copy(sketch_state *s, const char *name, at_error *err);
+at_status sketch_drop_copy(sketch_state *s, const char *name);
 /* Facts of what edits made of the computation (steps.c). given: as for s->before. AT_E_INPUT:
  * numbers that do not go together. */
-at_status sketch_refresh_facts(sketch_state *s, const at_facts_given *given, at_error *err);
+at_status sketch_refresh_facts(sketch_state *s, const at_facts_given *given);
 /* An edit, and facts of what it made; false: it cannot be made. */
 bool sketch_rewrite_by(sketch_state *s, const at_edit *e, const at_facts_given *given);
 /* Are there sums that may be stored in another layout (rewrite_layout.c)? */
@@ -208,9 +206,9 @@ bool sketch_further_start(const sketch_state *first, int i, sketch_start *out);
 /* A leaf asks for the next rows, which are `stride` elements apart, of a tensor that it reads or
  * is; rows: the part that says how many are worked on together, NULL: one (operand_reads.c). */
 at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t stride,
-                          const char *rows, at_error *err);
+                          const char *rows);
 /* Finishing touches to every sketch: packing in the order of use (operand_reads.c). */
-void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err);
+void sketch_pack(const sketch_state *s, sketch_states *out);
 /* A program of a task as a template of one configuration (schedulable_try.c); sizes: "B = 16, k9 =
  * 9", what c and the tree, or a text of one, are made with. Untried. */
 at_schedulable *sketch_fixed(at_arena *a, const at_task *t, const char *sizes, const at_compute *c,

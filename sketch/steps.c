@@ -151,18 +151,13 @@ static bool mark_in_place(sketch_state *s, const at_edit *e) {
 }
 
 /* By a new tree. */
-static at_status make_step(sketch_state *s, const at_edit *e, at_error *err) {
+static at_status make_step(sketch_state *s, const at_edit *e) {
     at_definition knob;
     at_tree *tree;
     const at_compute *compute;
-    if (at_edit_make(s->arena, s->symbols, s->compute, s->tree, e, &compute, &tree, &knob, err) !=
-        AT_OK) {
-        at_text text = {0};
-        at_edit_print(&text, e);
-        at_fail_at(err, "%s: ", at_text_str(&text));
-        at_text_free(&text);
-        return err ? err->status : AT_E_INPUT;
-    }
+    at_error why;
+    AT_TRY(
+        at_edit_make(s->arena, s->symbols, s->compute, s->tree, e, &compute, &tree, &knob, &why));
     sketch_leave(s);
     s->compute = compute;
     s->tree = tree;
@@ -172,41 +167,40 @@ static at_status make_step(sketch_state *s, const at_edit *e, at_error *err) {
     return AT_OK;
 }
 
-at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err) {
-    if (!mark_in_place(s, e)) AT_TRY(make_step(s, e, err));
+at_status sketch_step(sketch_state *s, const at_edit *e) {
+    if (!mark_in_place(s, e)) AT_TRY(make_step(s, e));
     sketch_edit *last = AT_NEW(s->arena, sketch_edit);
     *last = (sketch_edit){*e, s->last};
     s->last = last;
     return AT_OK;
 }
 
-at_status sketch_step_of(sketch_state *s, at_edit_kind kind, const char *stage, at_error *err) {
-    return sketch_step(s, &(at_edit){.kind = kind, .stage = stage}, err);
+at_status sketch_step_of(sketch_state *s, at_edit_kind kind, const char *stage) {
+    return sketch_step(s, &(at_edit){.kind = kind, .stage = stage});
 }
 
 at_status sketch_put(sketch_state *s, at_edit_kind kind, const char *stage, bool before,
-                     const char *other, const char *loop, at_error *err) {
+                     const char *other, const char *loop) {
     const at_edit e = {
         .kind = kind, .stage = stage, .other = other, .loop = loop, .before = before};
-    return sketch_step(s, &e, err);
+    return sketch_step(s, &e);
 }
 
-at_status sketch_attribute(sketch_state *s, const char *stage, const char *text, at_error *err) {
+at_status sketch_attribute(sketch_state *s, const char *stage, const char *text) {
     const at_edit e = {.kind = AT_EDIT_ATTRIBUTE, .stage = stage, .other = text};
-    return sketch_step(s, &e, err);
+    return sketch_step(s, &e);
 }
 
-at_status sketch_copy_sum(sketch_state *s, const char *stage, const char *name, at_error *err) {
+at_status sketch_copy_sum(sketch_state *s, const char *stage, const char *name) {
     const at_edit e = {
         .kind = AT_EDIT_COPY, .stage = stage, .copy = AT_COPY_WRITE, .names = {name}};
-    return sketch_step(s, &e, err);
+    return sketch_step(s, &e);
 }
 
-at_status sketch_drop_copy(sketch_state *s, const char *name, at_error *err) {
+at_status sketch_drop_copy(sketch_state *s, const char *name) {
     const at_edit e = {.kind = AT_EDIT_INLINE, .stage = name};
-    return s->compute->tensors[at_compute_find(s->compute, name)].is_output
-               ? AT_OK
-               : sketch_step(s, &e, err);
+    return s->compute->tensors[at_compute_find(s->compute, name)].is_output ? AT_OK
+                                                                            : sketch_step(s, &e);
 }
 
 bool sketch_is_joined(const sketch_state *s, int stage) {
@@ -226,10 +220,11 @@ bool sketch_is_untouched(const sketch_state *s, int stage) {
     return true;
 }
 
-at_status sketch_refresh_facts(sketch_state *s, const at_facts_given *given, at_error *err) {
+at_status sketch_refresh_facts(sketch_state *s, const at_facts_given *given) {
     at_arena *a = s->arena;
     const at_compute *c = s->before->compute;
     at_facts *facts = AT_NEW(a, at_facts);
+    at_error why;
     at_facts_given left = *given;
     bool *kept = AT_NEW_ARRAY(a, bool, s->compute->num_tensors);
     bool *operands = AT_NEW_ARRAY(a, bool, s->compute->num_tensors);
@@ -241,12 +236,11 @@ at_status sketch_refresh_facts(sketch_state *s, const at_facts_given *given, at_
     left.kept = kept;
     left.operands = operands;
     s->facts = facts;
-    return at_facts_of(a, s->compute, &left, facts, err);
+    return at_facts_of(a, s->compute, &left, facts, &why);
 }
 
 bool sketch_rewrite_by(sketch_state *s, const at_edit *e, const at_facts_given *given) {
-    at_error why;
-    return sketch_step(s, e, &why) == AT_OK && sketch_refresh_facts(s, given, &why) == AT_OK;
+    return sketch_step(s, e) == AT_OK && sketch_refresh_facts(s, given) == AT_OK;
 }
 
 const at_edit *sketch_edits(const sketch_state *s, int *n) {
@@ -361,7 +355,7 @@ static const char *extent_text(const sketch_state *s, const char *stage, const c
 
 /* By a new knob. */
 static at_status split_anew(sketch_state *s, at_edit *e, int n, const at_split_spec *spec,
-                            const at_part_limit *limits, at_error *err) {
+                            const at_part_limit *limits) {
     e->knob = sketch_fresh_knob(s, e->stage, e->loop);
     e->spec = *spec;
     for (int i = 0; i < n; i++) {
@@ -369,7 +363,7 @@ static at_status split_anew(sketch_state *s, at_edit *e, int n, const at_split_s
         if (sketch_is_taken(s, name)) name = at_format(s->arena, "%s_%s%d", e->stage, e->loop, i);
         e->names[i] = sketch_fresh(s, name);
     }
-    AT_TRY(sketch_step(s, e, err));
+    AT_TRY(sketch_step(s, e));
     const at_definition *d = &s->definitions.data[s->definitions.len - 1];
     at_split_limits l = {
         .knob = e->knob, .axis = d->text[1], .num_parts = n, .tails = spec->policy != AT_FACTORS};
@@ -379,8 +373,7 @@ static at_status split_anew(sketch_state *s, at_edit *e, int n, const at_split_s
 }
 
 at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n,
-                       const at_split_spec *spec, const at_part_limit *limits, const char **parts,
-                       at_error *err) {
+                       const at_split_spec *spec, const at_part_limit *limits, const char **parts) {
     at_edit e = {.kind = AT_EDIT_SPLIT, .stage = stage, .loop = axis};
     sketch_split_of split = {.stage = s->visited,
                              .n = n,
@@ -391,45 +384,42 @@ at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int
     const sketch_split_of *same = alike_split(s, &split);
     if (same) {
         memcpy(e.names, same->parts, sizeof *e.names * (size_t)n);
-        AT_TRY(sketch_step(s, &e, err));
-    } else AT_TRY(split_anew(s, &e, n, spec, limits, err));
+        AT_TRY(sketch_step(s, &e));
+    } else AT_TRY(split_anew(s, &e, n, spec, limits));
     for (int i = 0; i < n; i++) split.parts[i] = parts[i] = e.names[i];
     *at_push(s->arena, &s->splits) = split;
     return AT_OK;
 }
 
 at_status sketch_split_by(sketch_state *s, const char *stage, const char *axis, const char *listed,
-                          at_part_limit second, const char **parts, at_error *err) {
+                          at_part_limit second, const char **parts) {
     const at_split_spec spec = {.policy = AT_LISTED, .listed = listed};
     const at_part_limit limits[] = {{0}, second};
-    return sketch_split(s, stage, axis, 2, &spec, limits, parts, err);
+    return sketch_split(s, stage, axis, 2, &spec, limits, parts);
 }
 
 at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axis,
-                             const char **parts, at_error *err) {
+                             const char **parts) {
     const at_part_limit four = {.vectors = 4};
-    return sketch_split_by(s, stage, axis, "8 16 32 64 128 256", four, parts, err);
+    return sketch_split_by(s, stage, axis, "8 16 32 64 128 256", four, parts);
 }
 
 at_status sketch_split_groups(sketch_state *s, int stage, int k, const char **group,
-                              const char **within, at_error *err) {
+                              const char **within) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const char *axis = t->axes[k].name;
     at_text size = {0};
     at_expr_print(&size, s->facts->of[stage].divisor[k]);
     *group = sketch_fresh_of(s, axis, "g");
     *within = sketch_fresh_of(s, axis, "i");
-    return sketch_step(s,
-                       &(at_edit){.kind = AT_EDIT_SPLIT,
-                                  .stage = t->name,
-                                  .loop = axis,
-                                  .other = at_text_take(s->arena, &size),
-                                  .names = {*group, *within}},
-                       err);
+    return sketch_step(s, &(at_edit){.kind = AT_EDIT_SPLIT,
+                                     .stage = t->name,
+                                     .loop = axis,
+                                     .other = at_text_take(s->arena, &size),
+                                     .names = {*group, *within}});
 }
 
-at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_ann ann,
-                      at_error *err) {
-    return sketch_step(
-        s, &(at_edit){.kind = AT_EDIT_MARK, .stage = stage, .loop = loop, .ann = ann}, err);
+at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_ann ann) {
+    return sketch_step(s,
+                       &(at_edit){.kind = AT_EDIT_MARK, .stage = stage, .loop = loop, .ann = ann});
 }

@@ -15,7 +15,7 @@ static at_status split_through(tiling *t, const char *group) {
     const int inner = (int)t->s->facts->of[t->stage].inner[t->choice.vec];
     const at_part_limit several = {.wide = 16 / inner, .narrow = 8 / inner};
     const char *parts[2];
-    AT_TRY(sketch_split_by(t->s, t->leaf, group, "1 2 4 8", several, parts, t->err));
+    AT_TRY(sketch_split_by(t->s, t->leaf, group, "1 2 4 8", several, parts));
     *at_push(t->s->arena, &t->columns) = parts[0];
     t->group = parts[1];
     return AT_OK;
@@ -29,7 +29,7 @@ static at_status split_groups(tiling *t) {
         t->name[k] = x->axes[k].name;
         if (!is_grouped(t, k) || sketch_is_step(t->s, t->stage, k)) continue;
         const char *group, *within;
-        AT_TRY(sketch_split_groups(t->s, t->stage, k, &group, &within, t->err));
+        AT_TRY(sketch_split_groups(t->s, t->stage, k, &group, &within));
         bool is_phase = t->s->facts->of[t->stage].is_phase[k];
         t->name[k] = is_phase ? group : within;
         t->phase[k] = is_phase ? within : NULL;
@@ -49,13 +49,11 @@ static at_status split_fours(tiling *t) {
     if (k < 0) return AT_OK;
     const char *four = sketch_fresh_of(t->s, t->name[k], "g"),
                *within = sketch_fresh_of(t->s, t->name[k], "i");
-    AT_TRY(sketch_step(t->s,
-                       &(at_edit){.kind = AT_EDIT_SPLIT,
-                                  .stage = t->leaf,
-                                  .loop = t->name[k],
-                                  .other = at_format(t->s->arena, "%d", terms),
-                                  .names = {four, within}},
-                       t->err));
+    AT_TRY(sketch_step(t->s, &(at_edit){.kind = AT_EDIT_SPLIT,
+                                        .stage = t->leaf,
+                                        .loop = t->name[k],
+                                        .other = at_format(t->s->arena, "%d", terms),
+                                        .names = {four, within}}));
     t->name[k] = four;
     t->fours = within;
     return AT_OK;
@@ -73,28 +71,28 @@ static at_status share_sum(tiling *t) {
                                     {.wide = SHARED_STEPS, .narrow = SHARED_STEPS},
                                     {.wide = 1, .narrow = 1}};
     const char *parts[4], *name = sketch_fresh_of(t->s, x->name, "parts");
-    AT_TRY(sketch_split(t->s, t->leaf, t->name[k], 4, &spec, limits, parts, t->err));
+    AT_TRY(sketch_split(t->s, t->leaf, t->name[k], 4, &spec, limits, parts));
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->leaf, .names = {[0] = parts[0]}},
             factor = {.kind = AT_EDIT_FACTOR, .stage = t->leaf, .loop = parts[0], .names = {name}};
     for (int i = 0; i < x->num_axes + x->num_reduce; i++)
         if (i != k) order.names[++n] = t->name[i];
     for (int i = 0; i < 3; i++) order.names[++n] = t->rest[i] = parts[i + 1];
-    AT_TRY(sketch_step(t->s, &order, t->err));
-    AT_TRY(sketch_step(t->s, &factor, t->err));
+    AT_TRY(sketch_step(t->s, &order));
+    AT_TRY(sketch_step(t->s, &factor));
     t->part = parts[0];
     t->leaf = name;
     const at_tensor *made = &t->s->compute->tensors[at_compute_find(t->s->compute, name)];
     const char *lies = made->axes[x->num_axes].name;
     for (int i = 0; i < x->num_axes; i++)
         lies = at_format(t->s->arena, "%s %s", lies, made->axes[i].name);
-    return sketch_attribute(t->s, name, at_format(t->s->arena, "[order %s]", lies), t->err);
+    return sketch_attribute(t->s, name, at_format(t->s->arena, "[order %s]", lies));
 }
 
 /* The lanes of dot products: partial sums side by side along the last part of the reduction. */
 static at_status split_lanes(tiling *t) {
     static const at_part_limit one = {.vectors = 1};
     const char *parts[2], *loop = t->name[t->choice.vec];
-    AT_TRY(sketch_split_by(t->s, t->leaf, loop, "4 8 16 32 64", one, parts, t->err));
+    AT_TRY(sketch_split_by(t->s, t->leaf, loop, "4 8 16 32 64", one, parts));
     t->lanes_outer = parts[0];
     t->vector = parts[1];
     return AT_OK;
@@ -138,7 +136,7 @@ static at_status split_vector(tiling *t) {
     /* Each row has a pointer, so there are few rows; they are as wide as registers suffice for. */
     if (nest_has_pointers(&t->choice)) limits[n - 1] = (at_part_limit){.wide = 64, .narrow = 16};
     if (is_grouped(t, t->choice.vec)) spec = within_groups;
-    AT_TRY(sketch_split(t->s, t->leaf, t->name[t->choice.vec], n, &spec, limits, parts, t->err));
+    AT_TRY(sketch_split(t->s, t->leaf, t->name[t->choice.vec], n, &spec, limits, parts));
     *at_push(t->s->arena, &t->columns) = parts[0];
     *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], t->choice.vec};
     if (n == 3) *at_push(t->s->arena, &t->middle) = t->column = parts[1];
@@ -160,7 +158,7 @@ static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, 
         limits[1] = (at_part_limit){.wide = t->choice.height, .narrow = t->choice.height};
     limits[n - 1] = (at_part_limit){.wide = wide, .narrow = narrow};
     if (is_grouped(t, axis)) spec = within_groups;
-    AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec, limits, parts, t->err));
+    AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec, limits, parts));
     if (tile_is_guarded(t->s, t->stage, axis) && !nest_has_pointers(&t->choice))
         *at_push(t->s->arena, &t->guarded) = parts[0];
     else *at_push(t->s->arena, &t->shared) = parts[0];
@@ -196,7 +194,7 @@ static at_status split_sum(tiling *t, int axis, bool is_last) {
                             n == 3             ? blocked
                             : t->choice.groups ? few
                                                : one,
-                            parts, t->err));
+                            parts));
     if (n == 3) {
         *at_push(t->s->arena, &t->blocks) = parts[0];
         *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], axis};
@@ -220,12 +218,12 @@ static at_status split_sums(tiling *t) {
         else AT_TRY(split_sum(t, k, k == last));
     }
     if (last >= 0 && last != t->choice.unrolled)
-        AT_TRY(sketch_mark(t->s, t->leaf, t->sums.data[t->sums.len - 1], AT_ANN_UNROLL, t->err));
+        AT_TRY(sketch_mark(t->s, t->leaf, t->sums.data[t->sums.len - 1], AT_ANN_UNROLL));
     if (t->choice.unrolled < 0) return AT_OK;
     for (int i = 0; i < t->sums.len && t->choice.all; i++)
-        AT_TRY(sketch_mark(t->s, t->leaf, t->sums.data[i], AT_ANN_UNROLL, t->err));
+        AT_TRY(sketch_mark(t->s, t->leaf, t->sums.data[i], AT_ANN_UNROLL));
     *at_push(t->s->arena, &t->sums) = t->name[t->choice.unrolled];
-    return sketch_mark(t->s, t->leaf, t->name[t->choice.unrolled], AT_ANN_UNROLL, t->err);
+    return sketch_mark(t->s, t->leaf, t->name[t->choice.unrolled], AT_ANN_UNROLL);
 }
 
 typedef struct loop_names {
@@ -258,13 +256,12 @@ static at_status put_in_order(tiling *t) {
     ADD(sums);
     ADD(rows);
 #undef ADD
-    if (n.len + 2 >= AT_EDIT_MAX_NAMES)
-        return at_fail(t->err, AT_E_INPUT, "more loops than an edit takes");
+    if (n.len + 2 >= AT_EDIT_MAX_NAMES) return AT_E_INPUT;
     for (int i = 0; i < n.len; i++) e.names[i] = n.data[i];
     if (t->group) e.names[n.len++] = t->group;
     e.names[n.len] = t->vector;
     e.names[n.len + 1] = t->fours;
-    return sketch_step(t->s, &e, t->err);
+    return sketch_step(t->s, &e);
 }
 
 typedef enum loop_move { MOVES, STAYS, ONCE /* a loop that runs once */ } loop_move;
@@ -323,8 +320,8 @@ static at_status share_out(tiling *t) {
         goes_on = !is_place(t, all.data[i]);
     }
     if (!n) return AT_OK;
-    AT_TRY(sketch_mark(t->s, t->leaf, e.names[0], AT_ANN_PARA, t->err));
-    return n > 1 ? sketch_step(t->s, &e, t->err) : AT_OK;
+    AT_TRY(sketch_mark(t->s, t->leaf, e.names[0], AT_ANN_PARA));
+    return n > 1 ? sketch_step(t->s, &e) : AT_OK;
 }
 
 /* The last loop around the tile and what stands beside it; around all tiles of a block. */
@@ -340,12 +337,9 @@ static const char *innermost(const tiling *t) {
 /* What the leaf reads by an access is copied in the order of use for all tiles that share it. */
 static at_status copy_near(tiling *t, int access) {
     const char *loop = place_of(t, access), *name, *first;
-    if (!loop)
-        return at_fail(t->err, AT_E_INPUT, "no loop moves what access %d of \"%s\" reads", access,
-                       t->leaf);
-    AT_TRY(
-        sketch_copy_blocks(t->s, t->leaf, t->stage, t->choice.vec, access, &name, &first, t->err));
-    return sketch_put(t->s, AT_EDIT_JOIN, name, true, t->leaf, loop, t->err);
+    if (!loop) return AT_E_INPUT;
+    AT_TRY(sketch_copy_blocks(t->s, t->leaf, t->stage, t->choice.vec, access, &name, &first));
+    return sketch_put(t->s, AT_EDIT_JOIN, name, true, t->leaf, loop);
 }
 
 static at_status read_by_pointers(tiling *t, int access) {
@@ -353,7 +347,7 @@ static at_status read_by_pointers(tiling *t, int access) {
     int tensor = s->facts->of[t->stage].access[access].tensor;
     const char *text =
         at_format(s->arena, "[pointers %s]", s->facts->compute->tensors[tensor].name);
-    return sketch_attribute(s, t->leaf, text, t->err);
+    return sketch_attribute(s, t->leaf, text);
 }
 
 /* Operands that are not read as they lie. */
@@ -413,9 +407,9 @@ static at_status make_loops(tiling *t) {
     AT_TRY(split_sums(t));
     AT_TRY(put_in_order(t));
     for (int i = 0; i < t->rows.len; i++)
-        AT_TRY(sketch_mark(t->s, t->leaf, t->rows.data[i], AT_ANN_UNROLL, t->err));
-    if (!t->group) AT_TRY(sketch_mark(t->s, t->leaf, t->vector, AT_ANN_VEC, t->err));
-    return t->fours ? sketch_mark(t->s, t->leaf, t->fours, AT_ANN_DOT, t->err) : AT_OK;
+        AT_TRY(sketch_mark(t->s, t->leaf, t->rows.data[i], AT_ANN_UNROLL));
+    if (!t->group) AT_TRY(sketch_mark(t->s, t->leaf, t->vector, AT_ANN_VEC));
+    return t->fours ? sketch_mark(t->s, t->leaf, t->fours, AT_ANN_DOT) : AT_OK;
 }
 
 /* The loops of groups and of what is within one become lanes together, of the sums and of what
@@ -427,23 +421,20 @@ static at_status join_groups(tiling *t) {
     for (int i = 0; i < 2 && t->group; i++) {
         const at_edit fuse = {
             .kind = AT_EDIT_FUSE, .stage = stages[i], .names = {t->group, t->vector}};
-        AT_TRY(sketch_step(t->s, &fuse, t->err));
-        AT_TRY(sketch_mark(t->s, stages[i], t->group, AT_ANN_VEC, t->err));
+        AT_TRY(sketch_step(t->s, &fuse));
+        AT_TRY(sketch_mark(t->s, stages[i], t->group, AT_ANN_VEC));
     }
     return AT_OK;
 }
 
-at_status nest_make_tile(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
-    tiling t = {.s = s,
-                .stage = stage,
-                .leaf = s->facts->compute->tensors[stage].name,
-                .choice = *c,
-                .err = err};
+at_status nest_make_tile(sketch_state *s, int stage, const nest_choice *c) {
+    tiling t = {
+        .s = s, .stage = stage, .leaf = s->facts->compute->tensors[stage].name, .choice = *c};
     const sketch_edit *first = s->last;
     t.choice.fours = tile_fours_of(s, stage, c->vec);
     AT_TRY(make_loops(&t));
     for (int i = 0; i < c->num_with; i++)
-        AT_TRY(sketch_sum_beside(s, t.leaf, c->with[i], t.sums.data[t.sums.len - 2], first, err));
+        AT_TRY(sketch_sum_beside(s, t.leaf, c->with[i], t.sums.data[t.sums.len - 2], first));
     AT_TRY(share_out(&t));
     const char *inner = innermost(&t);
     AT_TRY(t.part ? tile_join_parts(&t) : tile_put_readers(&t, inner));

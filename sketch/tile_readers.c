@@ -22,11 +22,10 @@ static at_status put_reader(tiling *t, int stage, const char **leaf, const char 
     const at_tensor *x = &f->compute->tensors[stage];
     const int reader = reader_of(t, stage);
     if (reader >= 0)
-        return sketch_put(t->s, AT_EDIT_NEST, f->compute->tensors[reader].name, false, *leaf, loop,
-                          t->err);
+        return sketch_put(t->s, AT_EDIT_NEST, f->compute->tensors[reader].name, false, *leaf, loop);
     if (tile_is_dot(t)) return AT_OK; /* its sums are joined where they are stored */
     *leaf = sketch_fresh_of(t->s, x->name, "sum");
-    return sketch_copy_sum(t->s, x->name, *leaf, t->err);
+    return sketch_copy_sum(t->s, x->name, *leaf);
 }
 
 /* Whether what reads the sums of a stage reads those of another one of the tile, too, and stands
@@ -68,36 +67,35 @@ at_status tile_put_readers(tiling *t, const char *loop) {
 }
 
 /* The loops of another sum have the names of the leaf's loops. */
-static at_status rename_as(sketch_state *s, const char *leaf, const char *other, at_error *err) {
+static at_status rename_as(sketch_state *s, const char *leaf, const char *other) {
     const at_compute *c = s->compute;
     const at_tensor *x = &c->tensors[at_compute_find(c, leaf)],
                     *y = &c->tensors[at_compute_find(c, other)];
     at_edit e = {.kind = AT_EDIT_RENAME, .stage = other};
     bool differ = false;
-    if (x->num_axes != y->num_axes || x->num_reduce != y->num_reduce)
-        return at_fail(err, AT_E_INPUT, "@%s has other axes than @%s", other, leaf);
+    if (x->num_axes != y->num_axes || x->num_reduce != y->num_reduce) return AT_E_INPUT;
     for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
         e.names[k] = x->axes[k].name;
         differ |= strcmp(e.names[k], y->axes[k].name) != 0;
     }
-    return differ ? sketch_step(s, &e, err) : AT_OK;
+    return differ ? sketch_step(s, &e) : AT_OK;
 }
 
 at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const char *loop,
-                            const sketch_edit *first, at_error *err) {
+                            const sketch_edit *first) {
     const char *name = s->facts->compute->tensors[other].name;
     at_edit edits[MOST_EDITS];
     int n = 0;
     for (const sketch_edit *e = s->last; e != first; e = e->before) {
         if (strcmp(e->edit.stage, leaf)) continue;
-        if (n == MOST_EDITS) return at_fail(err, AT_E_INPUT, "more edits than a tile takes");
+        if (n == MOST_EDITS) return AT_E_INPUT;
         edits[n] = e->edit;
         edits[n].stage = name;
         edits[n++].knob = NULL; /* the parts are there already */
     }
-    AT_TRY(rename_as(s, leaf, name, err));
-    while (n) AT_TRY(sketch_step(s, &edits[--n], err));
-    return sketch_put(s, AT_EDIT_JOIN, name, true, leaf, loop, err);
+    AT_TRY(rename_as(s, leaf, name));
+    while (n) AT_TRY(sketch_step(s, &edits[--n]));
+    return sketch_put(s, AT_EDIT_JOIN, name, true, leaf, loop);
 }
 
 at_status tile_join_parts(tiling *t) {
@@ -106,16 +104,16 @@ at_status tile_join_parts(tiling *t) {
     int last = x->num_axes - 1;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
     const char *parts[2];
-    AT_TRY(sketch_split_lanes(t->s, x->name, x->axes[last].name, parts, t->err));
+    AT_TRY(sketch_split_lanes(t->s, x->name, x->axes[last].name, parts));
     for (int k = 0; k < last; k++) order.names[k] = x->axes[k].name;
     order.names[last] = parts[0];
     order.names[last + 1] = t->part;
     order.names[last + 2] = parts[1];
-    AT_TRY(sketch_step(t->s, &order, t->err));
-    AT_TRY(sketch_mark(t->s, x->name, parts[1], AT_ANN_VEC, t->err));
+    AT_TRY(sketch_step(t->s, &order));
+    AT_TRY(sketch_mark(t->s, x->name, parts[1], AT_ANN_VEC));
     if (!f->of[t->stage].has_matched_reader) return AT_OK;
     return sketch_put(t->s, AT_EDIT_NEST, f->compute->tensors[f->of[t->stage].reader].name, false,
-                      x->name, parts[0], t->err);
+                      x->name, parts[0]);
 }
 
 at_status tile_ask_ahead(tiling *t) {
@@ -130,7 +128,7 @@ at_status tile_ask_ahead(tiling *t) {
             !sketch_is_far(t->s, a->tensor))
             continue;
         AT_TRY(sketch_prefetch(t->s, f->compute->tensors[x->reader].name, a->tensor,
-                               a->stride[t->choice.row], t->rows.data[t->rows.len - 1], t->err));
+                               a->stride[t->choice.row], t->rows.data[t->rows.len - 1]));
     }
     return AT_OK;
 }
@@ -147,9 +145,9 @@ at_status tile_order_reader(tiling *t) {
         if (t->middle.data[i] != column) e.names[n++] = t->middle.data[i];
     for (int i = 0; i < t->rows.len; i++) {
         e.names[n++] = t->rows.data[i];
-        if (column) AT_TRY(sketch_mark(t->s, e.stage, t->rows.data[i], AT_ANN_NONE, t->err));
+        if (column) AT_TRY(sketch_mark(t->s, e.stage, t->rows.data[i], AT_ANN_NONE));
     }
     if (column) e.names[n++] = column;
     e.names[n] = t->vector;
-    return sketch_step(t->s, &e, t->err);
+    return sketch_step(t->s, &e);
 }
