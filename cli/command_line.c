@@ -217,6 +217,14 @@ static void tell_engine(at_options *o) {
     if (at_option_is_of(at_option_find("--line"), o->verb)) o->request.log = o->log;
 }
 
+static at_status fail_twice(const at_option_row *row, const char *first, const char *second,
+                            at_error *err) {
+    if (strstr(row->argument, ",.."))
+        return at_fail(err, AT_E_USAGE, "%s is given twice; write %s %s,%s", row->name, row->name,
+                       first, second);
+    return at_fail(err, AT_E_USAGE, "%s is given twice: %s and %s", row->name, first, second);
+}
+
 at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err) {
     at_options o = {0};
     for (int i = 0; i < at_option_count(); i++)
@@ -255,8 +263,7 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
             /* Of numbers the last counts, as is usual; of two tasks or files neither may be lost.
              */
             if (o.given[r] && at_option_at(r)->kind == TEXT)
-                return at_fail(err, AT_E_USAGE, "%s is given twice: %s and %s",
-                               at_option_at(r)->name, o.given_text[r], value);
+                return fail_twice(at_option_at(r), o.given_text[r], value, err);
             AT_TRY(at_option_read(at_option_at(r), value, &o, err));
             o.given[r] = true;
             o.given_text[r] = value;

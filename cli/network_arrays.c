@@ -13,14 +13,16 @@ static const char *name_in(at_arena *a, const char *item) {
 static const char *file_in(const char *item) { return strchr(item, '=') + 1; }
 
 /* Floats as float32, whole numbers as int64; their input's type comes later. */
-static at_status read_array(at_net_arrays *x, const char *item, at_net_tensor *out, at_error *err) {
+static at_status read_array(at_net_arrays *x, const char *option, const char *item,
+                            at_net_tensor *out, at_error *err) {
     const char *path = file_in(item);
     at_input in;
     const int64_t *entries = NULL;
     if (at_input_integers(x->arena, path, &in, &entries, NULL) != AT_OK) {
         entries = NULL;
-        AT_TRY(at_input_read(x->arena, path, &in, err));
-        if (in.sparse) return at_fail(err, AT_E_INPUT, "%s: is no array", path);
+        at_status s = at_input_read(x->arena, path, &in, err);
+        if (s == AT_OK && in.sparse) s = at_fail(err, AT_E_INPUT, "%s: is no array", path);
+        if (s != AT_OK) return at_fail_at(err, "%s %s: ", option, name_in(x->arena, item));
     }
     *out = (at_net_tensor){.name = name_in(x->arena, item),
                            .type = entries ? AT_NET_INT64 : AT_NET_FLOAT,
@@ -117,10 +119,10 @@ at_status at_net_arrays_open(at_arena *a, const at_options *o, at_net_arrays *ou
         .dims = o->dims, .sets = o->sets, .array_of = array_of, .ctx = x};
     at_rng_seed(&rng, o->engine.seed, 51);
     for (int i = 0; i < o->net_inputs.num; i++)
-        AT_TRY(read_array(x, o->net_inputs.items[i], at_push(a, &x->given), err));
+        AT_TRY(read_array(x, "--input", o->net_inputs.items[i], at_push(a, &x->given), err));
     x->expected = AT_NEW_ARRAY(a, at_net_tensor, o->request.num_expects + 1);
     for (int i = 0; i < o->request.num_expects; i++)
-        AT_TRY(read_array(x, o->request.expects[i], &x->expected[i], err));
+        AT_TRY(read_array(x, "--expect", o->request.expects[i], &x->expected[i], err));
     AT_TRY(at_net_open(o->operands[0], &options, net, err));
     x->net = *net;
     AT_TRY(check_arrays(x, err));

@@ -1,5 +1,6 @@
 /* network/bind.c: what the user gives: sizes by name, values of inputs. */
 #include "network/graph_int.h"
+#include "network/sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,20 +8,21 @@
 /* "name=number" behind each other with commas. */
 static at_status parse_pairs(net_builder *b, const char *option, const char *text, bool whole,
                              net_pairs *out) {
-    for (const char *p = text; p && *p;) {
-        const size_t n = strcspn(p, ",");
+    size_t n;
+    for (const char *p = text; p; p = p[n] ? p + n + 1 : NULL) {
+        n = strcspn(p, ",");
         const char *item = at_strndup(b->arena, p, n), *equals = strrchr(item, '=');
+        const char *which = n < strlen(text) ? at_format(b->arena, ": \"%s\"", item) : "";
         char *end = NULL;
         const double number = equals ? strtod(equals + 1, &end) : 0;
-        const bool is_size =
-            number >= 1 && number <= 1LL << 40 && number == (double)(int64_t)number;
-        if (!equals || equals == item || end == equals + 1 || *end || (whole && !is_size))
-            return at_fail(b->err, AT_E_USAGE, "%s %s: NAME=%s is accepted, several with commas%s",
-                           option, item, whole ? "SIZE, a number from 1" : "NUMBER",
-                           whole && !equals ? "; several sizes of one name go with apply" : "");
+        if (!equals || equals == item || end == equals + 1 || *end ||
+            (whole && !at_net_is_size(number)))
+            return at_fail(
+                b->err, AT_E_USAGE, "%s %s%s: NAME=%s is accepted, several with commas%s", option,
+                text, which, whole ? "SIZE, a number from 1 to 2^40" : "NUMBER",
+                whole && *item && !equals ? "; several sizes of one name go with apply" : "");
         *at_push(b->arena, out) = (net_pair){
             .name = at_strndup(b->arena, item, (size_t)(equals - item)), .number = number};
-        p += n + (p[n] == ',');
     }
     return AT_OK;
 }

@@ -11,16 +11,20 @@
 static at_status no_sizes(at_error *err, const char *dims) {
     return at_fail(
         err, AT_E_USAGE,
-        "--dim %s: NAME=SIZE is accepted, several with commas; one of them may have up to "
-        "%d sizes, as in batch=1,4,8",
+        "--dim %s: NAME=SIZE, a number from 1 to 2^40, is accepted, several with commas; one of "
+        "them may have up to %d sizes, as in batch=1,4,8",
         dims, AT_NET_MOST_SIZES);
 }
 
+bool at_net_is_size(double x) { return x >= 1 && x <= 1LL << 40 && x == (double)(int64_t)x; }
+
 static at_status add_size(at_net_sizes *s, const char *text, const char *dims, at_error *err) {
     char *end;
-    const long long x = strtoll(text, &end, 10);
+    const double given = strtod(text, &end);
     int at = s->n;
-    if (end == text || *end || x < 1 || s->n == AT_NET_MOST_SIZES) return no_sizes(err, dims);
+    if (end == text || *end || !at_net_is_size(given) || s->n == AT_NET_MOST_SIZES)
+        return no_sizes(err, dims);
+    const long long x = (long long)given;
     for (int i = 0; i < s->n; i++)
         if (s->value[i] == x)
             return at_fail(err, AT_E_USAGE, "--dim %s: %lld stands there twice", dims, x);
@@ -36,10 +40,10 @@ at_status at_net_sizes_of(at_arena *a, const char *dims, at_net_sizes *out, at_e
     const char *last = NULL; /* NAME=SIZE */
     at_status s = AT_OK;
     *out = (at_net_sizes){.n = 0};
-    for (const char *p = dims; p && *p && s == AT_OK;) {
+    for (const char *p = dims; p && s == AT_OK;) {
         const size_t n = strcspn(p, ",");
         const char *word = at_strndup(a, p, n), *equals = strrchr(word, '=');
-        p += n + (p[n] == ',');
+        p = p[n] ? p + n + 1 : NULL;
         if (!equals && !last) s = no_sizes(err, dims);
         else if (!equals) {
             const char *own = strrchr(last, '=');
@@ -49,7 +53,7 @@ at_status at_net_sizes_of(at_arena *a, const char *dims, at_net_sizes *out, at_e
             out->name = name;
             if (s == AT_OK) s = add_size(out, word, dims, err);
         } else last = word;
-        if (equals && (*p == 0 || memchr(p, '=', strcspn(p, ","))))
+        if (equals && (!p || memchr(p, '=', strcspn(p, ","))))
             at_text_addf(&others, "%s%s", others.len ? "," : "", word);
     }
     for (int i = 0; i < out->n; i++)

@@ -12,6 +12,7 @@ typedef struct at_net_sizes {
     const char *dims[AT_NET_MOST_SIZES]; /* the option --dim for each */
     int n;
 } at_net_sizes;
+bool at_net_is_size(double x); /* a whole number that --dim takes */
 /* Of the option --dim: batch=1,4,8,seq=128. AT_E_USAGE: it has no such form, or lists of two sizes.
  * Without a list n is 1, and dims[0] the text itself, which may be NULL. */
 at_status at_net_sizes_of(at_arena *a, const char *dims, at_net_sizes *out, at_error *err);

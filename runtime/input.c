@@ -35,7 +35,7 @@ at_status at_input_read(at_arena *a, const char *path, at_input *out, at_error *
     if (ends_in(path, ".npz")) return at_input_npz(a, path, out, err);
     if (!npy && !ends_in(path, ".mtx"))
         return at_fail(err, AT_E_USAGE,
-                       "%s: the name of a weight's file ends in .npz, .npy or .mtx", path);
+                       "%s: the name of an array's file ends in .npy, .npz or .mtx", path);
     AT_TRY(read_bytes(a, path, &bytes, &len, err));
     return npy ? at_input_npy(a, path, bytes, len, out, err)
                : at_input_mtx(a, path, bytes, len, out, err);

@@ -116,13 +116,11 @@ static at_status check_shape(const reader *r, const char *text, int t, const at_
         *n *= r->extents[t][i];
     }
     if (fits) return AT_OK;
-    at_text shape = {0};
-    for (int i = 0; i < x->num_axes; i++)
-        at_text_addf(&shape, "%s%lld", i ? " x " : "", (long long)r->extents[t][i]);
-    at_fail(r->err, AT_E_USAGE, "%s%s: %s with %s is an array of %s", r->from, text, x->name,
-            at_task_args_text(r->task), at_text_str(&shape));
-    at_text_free(&shape);
-    return AT_E_USAGE;
+    return at_fail(r->err, AT_E_USAGE, "%s%s: %s with %s is an array of %s, the file holds %s%s",
+                   r->from, text, x->name, at_task_args_text(r->task),
+                   at_weight_dims_text(r->arena, r->extents[t], x->num_axes),
+                   in->sparse ? "a sparse matrix of " : "",
+                   at_weight_dims_text(r->arena, in->dims, in->num_dims));
 }
 
 static at_status read_one(reader *r, const char *text) {

@@ -66,7 +66,7 @@ static void number(void **state) {
     cli_write("one.te", "args N=8\nx[N] : input\na[1] : weight\ny[j:N] = x[j] * a[0]\n");
     cli_expect(0, "./autotune ./one.te --trials 1 --array a=two.npy");
     expect_error(2, "./autotune ./one.te --trials 1 --array x=two.npy",
-                 "x with N=8 is an array of 8");
+                 "x with N=8 is an array of 8, the file holds a single number");
 }
 
 /* Another program's output is told beside ours: [[1, -1], [2, -2]] is 2 away from [[2, -1], [4,
@@ -103,6 +103,11 @@ static void refused(void **state) {
     expect_error(2, "./autotune show m.onnx --dim N=2,M=2", "--dim M");
     expect_error(2, "./autotune show m.onnx --dim N=2,M=2", "names of sizes are accepted: N, x[1]");
     expect_error(2, "./autotune show m.onnx --dim N=x", "a number from 1");
+    expect_error(2, "./autotune show m.onnx --dim N=1,4 --dim 'x[1]=2'",
+                 "--dim is given twice; write --dim N=1,4,x[1]=2");
+    expect_error(2, "./autotune run m.onnx --input x=m.onnx",
+                 "--input x: m.onnx: the name of an array's file ends in .npy, .npz or .mtx");
+    expect_error(4, "./autotune run m.onnx --input x=none.npy", "--input x: cannot read none.npy");
     expect_error(4, "./autotune show m.onnx --dim N=1099511627776", "more than 2^32 elements");
     expect_error(4, "./autotune show none.onnx", "none.onnx: No such file");
     expect_error(4, "head -c 60 m.onnx >cut.onnx; ./autotune show cut.onnx", "was cut off");

@@ -36,6 +36,11 @@ static void option(void **state) {
                                       "batch=1,2.5",
                                       "b=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
                                       "4,8",
+                                      "batch=1,4,",
+                                      "batch=1,4,,8",
+                                      ",batch=1,4",
+                                      "batch=1,99223372036854775807",
+                                      "",
                                       "batch,4"};
     at_net_sizes s;
     at_error err;

@@ -399,6 +399,10 @@ static void dimensions(void **state) {
         const char *dims, *text;
     } rows[] = {{"N=0", "SIZE, a number from 1"},
                 {"N", "NAME=SIZE"},
+                {"N=2,", "--dim N=2,: \"\": NAME=SIZE"},
+                {",N=2", "--dim ,N=2: \"\": NAME=SIZE"},
+                {"N=2,4", "--dim N=2,4: \"4\": NAME=SIZE, a number from 1 to 2^40 is accepted, "
+                          "several with commas; several sizes of one name go with apply"},
                 {"N=2,M=3", "--dim M"},
                 {"N=1099511627776", "more than 2^32 elements"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

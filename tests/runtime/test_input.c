@@ -128,7 +128,7 @@ static void bad_files(void **state) {
         expect_refused(s, &err, files[i][1]);
     }
     assert_int_equal(at_input_read(arena, "w.bin", &in, &err), AT_E_USAGE);
-    assert_string_equal(err.text, "w.bin: the name of a weight's file ends in .npz, .npy or .mtx");
+    assert_string_equal(err.text, "w.bin: the name of an array's file ends in .npy, .npz or .mtx");
     assert_int_equal(at_input_read(arena, ".npy", &in, &err), AT_E_USAGE);
 }
 
