@@ -86,15 +86,28 @@ static const char real_helper[] =
     "}\n\n";
 
 static const char entries_helper[] =
-    "/* Entries of an index tensor, from lo to hi; those that ascend are steps of equal height. "
+    "static int at_compare_entries(const void *x, const void *y) {\n"
+    "    int a = *(const int *)x, b = *(const int *)y;\n"
+    "    return (a > b) - (a < b);\n}\n\n"
+    "/* Entries of an index tensor, from lo to hi, which are some of four and more. The first are\n"
+    " * different ones, the j-th is lo + j*step; those that ascend are sorted, others shuffled. "
     "*/\n"
-    "static void at_make_entries(int *p, long n, long lo, long hi, int ascends, unsigned *state) "
-    "{\n"
-    "    for (long i = 0; i < n; i++) {\n"
-    "        unsigned long x = at_next_2(state);\n"
-    "        p[i] = (int)(ascends ? lo + (hi - lo) * i / (n > 1 ? n - 1 : 1)\n"
-    "                             : lo + (long)(x % (unsigned long)(hi - lo + 1)));\n"
-    "    }\n}\n\n";
+    "static void at_make_entries(int *p, long n, long lo, long hi, long once, long first, long "
+    "step,\n"
+    "                            int ascends, unsigned *state) {\n"
+    "    long range = hi - lo + 1;\n"
+    "    for (long i = 0; i < n; i++)\n"
+    "        p[i] = (int)(lo + (i < once ? (first + i) % range * step % range\n"
+    "                                    : (long)(at_next_2(state) % (unsigned long)range)));\n"
+    "    if (n >= 4) p[n - 2] = (int)lo, p[n - 1] = (int)hi;\n"
+    "    for (long i = n; i > 1 && !ascends; i--) {\n"
+    "        long other = (long)(at_next_2(state) % (unsigned long)i);\n"
+    "        int last = p[i - 1];\n"
+    "        p[i - 1] = p[other], p[other] = last;\n"
+    "    }\n"
+    "    if (!ascends || n < 2) return;\n"
+    "    qsort(p, (size_t)n, sizeof *p, at_compare_entries);\n"
+    "    p[0] = (int)lo, p[n - 1] = (int)hi;\n}\n\n";
 
 void at_file_main_includes(at_text *out) { at_text_add(out, includes); }
 
@@ -254,15 +267,23 @@ static void make_halves(at_text *out, const at_program *p, const at_face_tensor 
     }
 }
 
+/* As at_index_fill. */
+static void make_entries(at_text *out, const at_face_tensor *t, int at, const at_index_range *r,
+                         int draw) {
+    const int64_t once = r->ascends ? 0 : at_entries_once(r, t->elements);
+    at_text_addf(
+        out, "    at_make_entries(b%d, %lldL, %lldL, %lldL, %lldL, %lldL, %lldL, %d, &state);\n",
+        at, (long long)t->elements, (long long)r->lo, (long long)r->hi, (long long)once,
+        (long long)(draw * once), (long long)(once ? at_entries_step(r) : 0), r->ascends);
+}
+
 static void fill(at_text *out, const at_face *f, const filling *with, int draw) {
     const at_file_pattern *pattern = f->of->pattern;
     int indices = -1, indptr = -1;
     for (int i = 0; i < f->num_inputs; i++) {
         const at_face_tensor *t = &f->tensors[i];
         if (is_list(f, t) && with->entries) {
-            const at_index_range *r = &with->entries[t->tensor];
-            at_text_addf(out, "    at_make_entries(b%d, %lldL, %lldL, %lldL, %d, &state);\n", i,
-                         (long long)t->elements, (long long)r->lo, (long long)r->hi, r->ascends);
+            make_entries(out, t, i, &with->entries[t->tensor], draw);
             continue;
         }
         if (is_list(f, t)) {

@@ -1,5 +1,6 @@
 /* schedule/data_draws.c: the second draw of data (data.h): mistakes that the first one does not
- * show. What overflows or cancels is far from 0, what a maximum looks at lies aside, steps fall. */
+ * show. What overflows or cancels is far from 0, what a maximum looks at lies aside, steps fall,
+ * terms belong to other places. */
 #include "schedule/data_int.h"
 
 #include <math.h>
@@ -220,4 +221,22 @@ at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err) {
     out->num_draws = 2;
     data_plant_extremes(r->arena, r->c, r->extents, r->known, 0, 1, &out->draw[1]);
     return AT_OK;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* Do entries say to which place a term of the stage belongs? What is done at a place without a
+ * term, and with a term that belongs nowhere, is seen there alone. */
+static bool has_places(const data_ruler *r, int stage) {
+    const at_scatter x = at_scatter_of(&r->c->tensors[stage]);
+    bool any = false;
+    for (int k = 0; x.axes >> k && !any; k++)
+        any = (x.axes >> k & 1) && data_reads_role(r, x.place[k], AT_ROLE_INDEX);
+    return any;
+}
+
+bool data_has_places(const data_ruler *r) {
+    bool any = false;
+    for (int s = 0; s < r->c->num_tensors && !any; s++) any = has_places(r, s);
+    return any;
 }

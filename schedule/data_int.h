@@ -87,6 +87,11 @@ double data_factor_for(data_ruler *r, const at_expr *e, double times);
 void data_multiply(data_ruler *r, double factor); /* the fills of marked tensors */
 /* Does the maximum or minimum of a stage go back to the tensor's elements? */
 bool data_meets_extreme(data_ruler *r, int tensor);
+/* Does an expression read a tensor of that role, itself or through stages? */
+bool data_reads_role(const data_ruler *r, const at_expr *e, at_role role);
+/* Do entries of index tensors say to which places terms belong, so that these belong to others on a
+ * second draw? */
+bool data_has_places(const data_ruler *r);
 /* A second draw, where the first one, r->fill, hides a mistake (data_draws.c). */
 at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err);
 

@@ -378,7 +378,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
         fill_all(&r, -REAL_RANGE, REAL_RANGE);
         out->is_exact = at_compute_exact_range(c, values, known->bound, known->longest) > 0;
         out->draw[0].fill = out->draw[1].fill = r.fill;
-        if (out->is_exact && scales_to_integers(c)) out->num_draws = 2;
+        if ((out->is_exact && scales_to_integers(c)) || data_has_places(&r)) out->num_draws = 2;
         return AT_OK;
     }
     r.look = data_look_new(a, c, values, known, true);
@@ -387,5 +387,10 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     if (!r.is_exact) AT_TRY(find_real(&r, err));
     out->is_exact = r.is_exact;
     out->draw[0].fill = r.fill;
-    return data_second_draw(&r, out, err);
+    AT_TRY(data_second_draw(&r, out, err));
+    if (out->num_draws == 1 && data_has_places(&r)) {
+        out->draw[1] = out->draw[0];
+        out->num_draws = 2;
+    }
+    return AT_OK;
 }

@@ -35,8 +35,7 @@ static bool is_from(const at_expr *e, const void *from) {
     return e->op == AT_X_INDEX && ((const bool *)from)[e->ref];
 }
 
-/* Does an expression read a tensor of that role, itself or through stages? */
-static bool reads_role(const data_ruler *r, const at_expr *e, at_role role) {
+bool data_reads_role(const data_ruler *r, const at_expr *e, at_role role) {
     return at_expr_find_value(e, is_from, r->from[role]);
 }
 
@@ -50,7 +49,7 @@ static void find_roles(data_ruler *r) {
             const bool is_read =
                 t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle && t->body;
             r->from[role][tensor] =
-                is_read ? reads_role(r, t->body, (at_role)role) : (int)t->role == role;
+                is_read ? data_reads_role(r, t->body, (at_role)role) : (int)t->role == role;
         }
     }
 }
@@ -80,7 +79,7 @@ static const at_expr *moved_factor(const data_ruler *r, const at_expr *e) {
     for (int role = AT_ROLE_STAGE; role-- > 0;)
         for (int i = 2; i-- > 0;) {
             at_role which = role ? AT_ROLE_WEIGHT : AT_ROLE_INPUT;
-            if (reads_role(r, e->arg[i], which)) return e->arg[i];
+            if (data_reads_role(r, e->arg[i], which)) return e->arg[i];
         }
     return e->arg[1];
 }

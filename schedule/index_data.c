@@ -8,6 +8,7 @@
 
 enum {
     LEAST_AS_VALUE = 8,     /* so far the range is cut, so that sums of entries are exact */
+    LEAST_SPREAD = 4,       /* fewer entries are random ones alone */
     MOST_ELEMENTS = 1 << 22 /* of all index tensors; with more of them the search takes too long */
 };
 
@@ -58,14 +59,52 @@ static int compare(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-void at_index_fill(const at_index_range *r, int64_t n, at_rng *rng, int32_t *out) {
+static int64_t random_entry(const at_index_range *r, at_rng *rng) {
+    return r->lo + (int64_t)at_rng_below(rng, (uint64_t)(r->hi - r->lo + 1));
+}
+
+int64_t at_entries_once(const at_index_range *r, int64_t n) {
+    enum { REPEAT = 8 };
+    const int64_t range = r->hi - r->lo + 1, once = n - (n / REPEAT > 2 ? n / REPEAT : 2);
+    if (n < LEAST_SPREAD || range > REPEAT * n) return 0;
+    return once < range ? once : range;
+}
+
+int64_t at_entries_step(const at_index_range *r) {
+    const int64_t range = r->hi - r->lo + 1;
+    int64_t step = (int64_t)(0.6180339887498949 * (double)range) | 1;
+    while (at_gcd(step, range) > 1) step += 2;
+    return step;
+}
+
+static void spread(const at_index_range *r, int draw, int64_t n, at_rng *rng, int32_t *out) {
+    const int64_t once = at_entries_once(r, n), range = r->hi - r->lo + 1,
+                  step = once ? at_entries_step(r) : 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = once * draw + i;
+        out[i] = (int32_t)(i < once ? r->lo + at % range * step % range : random_entry(r, rng));
+    }
+    if (n < LEAST_SPREAD) return;
+    out[n - 2] = (int32_t)r->lo;
+    out[n - 1] = (int32_t)r->hi;
+    for (int64_t i = n; i > 1; i--) {
+        const int64_t other = (int64_t)at_rng_below(rng, (uint64_t)i);
+        const int32_t last = out[i - 1];
+        out[i - 1] = out[other], out[other] = last;
+    }
+}
+
+void at_index_fill(const at_index_range *r, int draw, int64_t n, at_rng *rng, int32_t *out) {
     if (r->lo == r->hi) { /* of many entries the numbers would take longer than all else */
         for (int64_t i = 0; i < n; i++) out[i] = (int32_t)r->lo;
         return;
     }
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (int32_t)(r->lo + (int64_t)at_rng_below(rng, (uint64_t)(r->hi - r->lo + 1)));
-    if (!r->ascends || !n) return;
+    if (!r->ascends) {
+        spread(r, draw, n, rng, out);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) out[i] = (int32_t)random_entry(r, rng);
+    if (!n) return;
     qsort(out, (size_t)n, sizeof *out, compare);
     out[0] = (int32_t)r->lo;
     out[n - 1] = (int32_t)r->hi;
@@ -92,7 +131,7 @@ static void fill(const finder *f, int tensor, const at_index_range *r, int filli
     const at_index_range one = {.lo = same, .hi = same};
     at_rng rng;
     at_rng_seed(&rng, 0, (uint64_t)tensor);
-    at_index_fill(filling == RANDOM ? r : &one, f->elements[tensor], &rng, f->data[tensor].i);
+    at_index_fill(filling == RANDOM ? r : &one, 0, f->elements[tensor], &rng, f->data[tensor].i);
 }
 
 static bool stay_inside(finder *f, const at_index_range *r) {

@@ -116,7 +116,7 @@ static at_status fill(built *b, const random_program *p, const at_index_range *e
             continue;
         }
         b->data[t].i = AT_NEW_ARRAY(b->arena, int32_t, n + 1);
-        if (!p->num_indices) at_index_fill(&entries[t], n, &rng, b->data[t].i);
+        if (!p->num_indices) at_index_fill(&entries[t], 0, n, &rng, b->data[t].i);
         for (int i = 0; i < p->num_indices; i++)
             if (!strcmp(p->index[i].tensor, x->name)) {
                 AT_TRY(evaluate(b, p->index[i].limit, &limit));

@@ -2,6 +2,8 @@
  * are as many as can be. */
 #include "tests/schedule/examples.h"
 
+#include <string.h>
+
 #define ALL_BITS INT32_MIN, INT32_MAX
 
 static const struct {
@@ -142,21 +144,56 @@ static void entries(void **state) {
     bool seen[8] = {false};
     at_rng rng;
     at_rng_seed(&rng, 1, 1);
-    at_index_fill(&(at_index_range){3, 7, false, false}, N, &rng, x);
+    at_index_fill(&(at_index_range){3, 7, false, false}, 0, N, &rng, x);
     for (int i = 0; i < N; i++) {
         assert_in_range(x[i], 3, 7);
         seen[x[i]] = true;
     }
     for (int i = 3; i < 8; i++) assert_true(seen[i]);
-    at_index_fill(&(at_index_range){0, 300, true, false}, N, &rng, x);
+    at_index_fill(&(at_index_range){0, 300, true, false}, 0, N, &rng, x);
     assert_int_equal(x[0], 0);
     assert_int_equal(x[N - 1], 300);
     for (int i = 1; i < N; i++) assert_true(x[i] >= x[i - 1]);
-    at_index_fill(&(at_index_range){0, 0, true, false}, 0, &rng, x);
+    at_index_fill(&(at_index_range){0, 0, true, false}, 0, 0, &rng, x);
+}
+
+/* The least and the greatest are some; as many different ones as there can be, on two draws all,
+ * and one comes twice. */
+static void spread_entries(void **state) {
+    (void)state;
+    static const struct {
+        int64_t n, lo, hi;
+    } spreads[] = {{4, 0, 31}, {24, -3, 40}, {100, 0, 100}, {4096, 0, 7000}, {4096, 5, 900}};
+    for (size_t k = 0; k < sizeof spreads / sizeof *spreads; k++) {
+        enum { MOST = 8192 };
+        static int32_t x[MOST];
+        static int seen[2][MOST];
+        const at_index_range r = {.lo = spreads[k].lo, .hi = spreads[k].hi};
+        const int64_t n = spreads[k].n, range = r.hi - r.lo + 1;
+        int64_t different = 0, all = 0;
+        bool twice = false;
+        memset(seen, 0, sizeof seen);
+        for (int draw = 0; draw < 2; draw++) {
+            at_rng rng;
+            at_rng_seed(&rng, (uint64_t)draw, 1);
+            at_index_fill(&r, draw, n, &rng, x);
+            for (int64_t i = 0; i < n; i++) {
+                assert_in_range(x[i] - r.lo, 0, range - 1);
+                twice |= seen[draw][x[i] - r.lo]++ > 0;
+            }
+            assert_true(seen[draw][0] && seen[draw][range - 1]);
+        }
+        for (int64_t v = 0; v < range; v++)
+            different += seen[0][v] > 0, all += seen[0][v] || seen[1][v];
+        assert_true(different >= (range < n / 8 * 7 ? range : n / 8 * 7));
+        assert_true(all >= (range < n / 8 * 14 ? range : n / 8 * 14));
+        assert_true(twice || n < 16);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ranges), cmocka_unit_test(together),
-                                       cmocka_unit_test(many), cmocka_unit_test(entries)};
+                                       cmocka_unit_test(many), cmocka_unit_test(entries),
+                                       cmocka_unit_test(spread_entries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

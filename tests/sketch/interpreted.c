@@ -27,7 +27,7 @@ static at_data *data_for(at_arena *a, const at_compute *c, int64_t *const *exten
         at_rng_seed(&rng, strlen(x->name), (uint64_t)x->name[0]);
         if (x->role == AT_ROLE_INDEX) {
             d[t].i = AT_NEW_ARRAY(a, int32_t, n);
-            at_index_fill(&ranges[at_compute_find(whole, x->name)], n, &rng, d[t].i);
+            at_index_fill(&ranges[at_compute_find(whole, x->name)], 0, n, &rng, d[t].i);
             continue;
         }
         d[t].f = AT_NEW_ARRAY(a, float, n);
