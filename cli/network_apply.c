@@ -60,6 +60,22 @@ static at_status check_written(at_arena *a, const at_net *net, const at_options 
     return AT_OK;
 }
 
+static const char *bin_beside(at_arena *a, const at_options *o) {
+    return at_format(a, "%.*s.bin", (int)strlen(o->output) - 2, o->output);
+}
+
+/* What an earlier apply wrote beside a source that has its weights now: the user's to remove. */
+static void tell_old_weights(at_arena *a, const at_options *o) {
+    const char *path = bin_beside(a, o);
+    char head[AT_NET_WEIGHTS_HEAD];
+    FILE *f = fopen(path, "rbe");
+    if (!f) return;
+    if (is_weights(head, fread(head, 1, sizeof head, f)))
+        at_warn(NULL, at_format(a, "%s: of an earlier apply; %s has its weights in itself", path,
+                                o->output));
+    fclose(f);
+}
+
 /* net.c, net.h and net.bin: all or none. */
 static at_status write_files(at_arena *a, const programs *all, const at_options *o,
                              const written *w, at_error *err) {
@@ -109,8 +125,7 @@ static at_status judge(at_arena *a, programs *all, const at_options *o, at_error
 static at_status emit(at_arena *a, programs *all, const at_options *o, written *w, at_error *err) {
     at_net_expected expected[AT_NET_MOST_SIZES + 1];
     const char *path = at_strndup(a, o->output, strlen(o->output) - 2);
-    w->weights_path =
-        o->weights && !strcmp(o->weights, "source") ? NULL : at_format(a, "%s.bin", path);
+    w->weights_path = o->weights && !strcmp(o->weights, "source") ? NULL : bin_beside(a, o);
     w->name = o->name ? o->name : at_c_name(a, at_base_name(path));
     at_net_emit_options e = {.name = w->name,
                              .header = at_base_name(at_header_path(a, o->output)),
@@ -263,6 +278,7 @@ static at_status apply(at_arena *a, programs *all, const at_options *o, at_error
     if (s == AT_OK) s = emit(a, all, o, &w, err);
     if (s == AT_OK) s = check_written(a, all->nets[0], o, &w, err);
     if (s == AT_OK) s = write_files(a, all, o, &w, err);
+    if (s == AT_OK && !w.weights_path) tell_old_weights(a, o);
     if (s == AT_OK) s = o->json ? print_json(a, all, o, &w, err) : say_written(all, o, &w, err);
     at_text_free(&w.source);
     at_text_free(&w.header);

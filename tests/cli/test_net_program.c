@@ -81,7 +81,15 @@ static void from_file_to_program(void **state) {
     cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 net.c -o net && ./net");
     r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --weights source --main -o own.c");
     expect_text(r->out, "0 of 4 kinds of parts are tuned");
+    assert_string_equal(r->err, "");
     cli_expect(0, "test ! -e own.bin && cc -std=c99 -O1 own.c -o own && ./own");
+    /* Weights of before stay, and are told of; another file of that name is nobody's business. */
+    cli_expect(0, "cp net.bin own.bin");
+    r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --weights source -o own.c");
+    expect_text(r->err, "own.bin: of an earlier apply; own.c has its weights in itself\n");
+    cli_expect(0, "cmp net.bin own.bin && echo mine >own.bin");
+    r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --weights source -o own.c");
+    assert_string_equal(r->err, "");
 }
 
 /* Results of a log get this time, and are of no pair, as if they had been measured like that, and
