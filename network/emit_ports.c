@@ -125,3 +125,49 @@ void at_net_add_halves(at_text *out, const at_net_program *programs, int n, bool
             if (is_needed) at_text_add(out, texts[brain][widens]);
         }
 }
+
+/* ---- whole numbers of floats, as at_net_store has them --------------------------------------- */
+
+static bool makes_whole(const at_net_program *p) {
+    for (int i = 0; i < p->steps.len; i++) {
+        const at_net_step *s = &p->steps.data[i];
+        if (s->kind == AT_NET_CONVERT && at_net_type_is_float(p->storages.data[s->args[0]].type) &&
+            at_net_type_is_int(p->storages.data[s->args[1]].type))
+            return true;
+    }
+    return false;
+}
+
+static bool is_int(const at_net *net, int v) {
+    return v >= 0 && at_net_type_is_int(net->values.data[v].type);
+}
+
+/* Loops make them of what nodes compute, and of outputs. */
+static bool has_whole(const at_net *net) {
+    for (int i = 0; i < net->outputs.len; i++)
+        if (is_int(net, net->outputs.data[i])) return true;
+    for (int i = 0; i < net->nodes.len; i++)
+        for (int k = 0; k < net->nodes.data[i].num_outputs; k++) {
+            const int v = net->nodes.data[i].outputs[k];
+            if (is_int(net, v) && !net->values.data[v].is_constant) return true;
+        }
+    return false;
+}
+
+void at_net_add_whole(at_text *out, const at_net_program *programs, int n,
+                      const at_net_loops *loops) {
+    bool is_needed = loops && has_whole(loops->net);
+    for (int i = 0; i < n; i++) is_needed |= makes_whole(&programs[i]);
+    if (!is_needed) return;
+    at_text_add(out, "static unsigned long long whole_of(double x, int is_unsigned) {\n"
+                     "    if (x != x) return 0;\n"
+                     "    if (is_unsigned && x >= 0)\n"
+                     "        return x < 18446744073709551616.0 ? (unsigned long long)x : -1ULL;\n"
+                     "    if (x >= 9223372036854775808.0) return -1ULL >> 1;\n"
+                     "    if (x < -9223372036854775808.0) return 1ULL << 63;\n"
+                     "    return (unsigned long long)(long long)x;\n}\n\n");
+}
+
+void at_net_add_whole_of(at_text *out, at_net_type t, const char *x) {
+    at_text_addf(out, "(%s)whole_of(%s, %d)", at_net_c_type(t), x, t == AT_NET_UINT64);
+}

@@ -97,8 +97,7 @@ static void add_conversion(at_text *out, const at_net_program *p, const at_net_s
     const at_net_storage *from = &p->storages.data[s->args[0]];
     const at_net_storage *to = &p->storages.data[s->args[1]];
     const char *type = at_net_c_type(to->type);
-    const bool wraps = at_net_type_is_float(from->type) && at_net_type_is_int(to->type) &&
-                       at_net_type_bytes(to->type) < 8;
+    const bool is_cut = at_net_type_is_float(from->type) && at_net_type_is_int(to->type);
     const bool widens = from->type != to->type && at_net_type_is_half(from->type),
                narrows = from->type != to->type && at_net_type_is_half(to->type);
     at_text_addf(out, "    for (place = 0; place < %lld; place++) {\n        const %s element = ",
@@ -116,7 +115,12 @@ static void add_conversion(at_text *out, const at_net_program *p, const at_net_s
         at_text_addf(out, ")[place] = %s_of_float((float)element);\n    }\n",
                      at_net_type_name(to->type));
     else if (to->type == AT_NET_BOOL) at_text_add(out, ")[place] = element != 0;\n    }\n");
-    else at_text_addf(out, ")[place] = (%s)%selement;\n    }\n", type, wraps ? "(long long)" : "");
+    else {
+        at_text_add(out, ")[place] = ");
+        if (is_cut) at_net_add_whole_of(out, to->type, "element");
+        else at_text_addf(out, "(%s)element", type);
+        at_text_add(out, ";\n    }\n");
+    }
 }
 
 static void add_workspace(at_text *out, const at_net_program *programs, int n,
@@ -430,6 +434,7 @@ at_status at_net_emit(const at_net_program *programs, const at_net_build *builds
     if (o->expected) at_net_emit_main_includes(source);
     at_text_addf(source, "#include \"%s\"\n\n", o->header);
     at_net_add_halves(source, programs, n, o->expected != NULL);
+    at_net_add_whole(source, programs, n, o->sized ? o->sized->loops : NULL);
     at_net_emit_head(source, programs, n, o);
     for (int k = 0; k < n; k++) { /* programs of one set behind each other, which share its types */
         const int i = k % (n / sets) * sets + k / (n / sets);

@@ -75,6 +75,11 @@ void at_net_add_head_check(at_text *out, const at_net_emit_options *o);
 void at_net_add_alignment(at_text *out);
 /* Functions TYPE_of_float and float_of_TYPE of floats of 16 bits, as far as they are called. */
 void at_net_add_halves(at_text *out, const at_net_program *programs, int n, bool has_main);
+/* What makes whole numbers of floats, where steps or loops do (NULL: there are none); and that of
+ * an expression in C, in a whole number's type. */
+void at_net_add_whole(at_text *out, const at_net_program *programs, int n,
+                      const at_net_loops *loops);
+void at_net_add_whole_of(at_text *out, at_net_type t, const char *x);
 /* net_emit_loops.c: functions of plain loops; the rest of the function that chooses a size. */
 void at_net_emit_loops(at_text *out, const at_net_program *p, const at_net_emit_options *o);
 void at_net_add_loops(at_text *out, const at_net_program *p, const at_net_emit_options *o);

@@ -85,12 +85,14 @@ static void add_output(at_text *out, const at_net_loops *l, const at_net_program
     const int v = l->net->outputs.data[i];
     const at_net_value *x = &l->net->values.data[v];
     const bool is_float = x->is_constant && x->type == AT_NET_FLOAT;
-    const char *cast = at_net_type_is_float(x->type) ? "" : "(long long)";
+    const char *element = at_format(p->arena, "((const %s *)%s)[place]",
+                                    is_float ? "float" : "double", value_c(p->arena, l, v));
     at_text_addf(out, "    for (place = 0; place < loop_n[%d]; place++)\n        %s[place] = ",
                  l->elements[v], at_net_port_name(p->arena, p, true, i));
-    at_text_addf(out, "(%s)%s((const %s *)%s)[place]%s;\n", at_net_c_type(x->type), cast,
-                 is_float ? "float" : "double", value_c(p->arena, l, v),
-                 x->type == AT_NET_BOOL ? " != 0" : "");
+    if (at_net_type_is_int(x->type)) at_net_add_whole_of(out, x->type, element);
+    else if (x->type == AT_NET_BOOL) at_text_addf(out, "%s != 0", element);
+    else at_text_addf(out, "(%s)%s", at_net_c_type(x->type), element);
+    at_text_add(out, ";\n");
 }
 
 /* Whole numbers wrap at the bits of their type. */
@@ -100,8 +102,10 @@ static void add_wrap(at_text *out, const at_net_loops *l, int v) {
     at_text_addf(out,
                  "    for (place = 0; place < loop_n[%d]; place++)\n"
                  "        loop_at = (double *)(void *)(memory + %lld) + place,\n"
-                 "        *loop_at = (double)(%s)(long long)*loop_at;\n",
-                 l->elements[v], (long long)l->place[v], at_net_c_type(x->type));
+                 "        *loop_at = (double)",
+                 l->elements[v], (long long)l->place[v]);
+    at_net_add_whole_of(out, x->type, "*loop_at");
+    at_text_add(out, ";\n");
 }
 
 static void add_check(at_text *out, const at_net_loops *l, const at_net_loop_check *c) {
