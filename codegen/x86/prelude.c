@@ -51,8 +51,8 @@ static const char dots_avx_vnni[] =
 
 static const char tails_avx512[] =
     "#define at_load_first(p, n) \\\n"
-    "    __builtin_ia32_loadups512_mask(p, (at_vector){0}, (1 << (n)) - 1)\n"
-    "#define at_store_lanes(p, v, m) __builtin_ia32_storeups512_mask(p, v, m)\n"
+    "    __builtin_ia32_loadups512_mask((const float *)(p), (at_vector){0}, (1 << (n)) - 1)\n"
+    "#define at_store_lanes(p, v, m) __builtin_ia32_storeups512_mask((float *)(p), v, m)\n"
     "#define at_store_first(p, v, n) at_store_lanes(p, v, (1 << (n)) - 1)\n";
 
 /* c = a times 2 to the power of b, but 0 where b is below `least`: lanes that a mask leaves out do
