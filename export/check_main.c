@@ -212,6 +212,22 @@ static void fill_floats(at_text *out, const char *p, long n, const at_fill *f, b
                      n, p, f->unit * f->apart, (long long)f->row);
 }
 
+/* As at_data_wholes has them. */
+static void fill_wholes(at_text *out, const at_face_tensor *t, const char *p) {
+    const at_wholes w = at_data_wholes(t->type);
+    const char *c = at_type_of(t->type)->c;
+    const long n = (long)t->elements;
+    at_text_addf(out,
+                 "    for (long i = 0; i < %ldL; i++) %s[i] = (%s)((long)(at_next_2(&state) %% "
+                 "%lldUL) - %lldL);\n",
+                 n, p, c, (long long)(w.hi - w.lo + 1), (long long)-w.lo);
+    if (n < 4) return;
+    at_text_addf(out, "    %s[at_next_2(&state) %% %ldL] = (%s)%lldL;\n", p, n, c,
+                 (long long)w.least);
+    at_text_addf(out, "    %s[at_next_2(&state) %% %ldL] = (%s)%lldL;\n", p, n, c,
+                 (long long)w.most);
+}
+
 static void fill_values(at_text *out, const at_face_tensor *t, int at, const at_fill *f,
                         bool exact) {
     const long n = (long)t->elements;
@@ -222,14 +238,7 @@ static void fill_values(at_text *out, const at_face_tensor *t, int at, const at_
         fill_floats(&floats, "f", n, f, exact);
         at_file_fill_halves(out, t, at, &floats);
         at_text_free(&floats);
-    } else if (t->type == AT_BOOL)
-        at_text_addf(out, "    for (long i = 0; i < %ldL; i++) %s[i] = at_next(&state) & 1;\n", n,
-                     p);
-    else if (t->type != AT_F32)
-        at_text_addf(
-            out,
-            "    for (long i = 0; i < %ldL; i++) %s[i] = (%s)((int)at_next(&state) %% 17 - 8);\n",
-            n, p, at_type_of(t->type)->c);
+    } else if (at_type_of(t->type)->is_int) fill_wholes(out, t, p);
     else fill_floats(out, p, n, f, exact);
 }
 
@@ -254,7 +263,7 @@ static void put_extremes(at_text *out, const at_face *f, const at_draw *draw) {
         }
 }
 
-/* Floats of 16 bits that bytes make are from 1/32 to 1. */
+/* Floats of 16 bits that bytes make are from 1/32 to 1, of either sign. */
 static void make_halves(at_text *out, const at_program *p, const at_face_tensor *t, int at) {
     const int64_t row = p->extents[t->tensor][p->compute->tensors[t->tensor].num_axes - 1];
     for (int s = 0; s < p->compute->num_tensors; s++) {
@@ -262,8 +271,10 @@ static void make_halves(at_text *out, const at_program *p, const at_face_tensor 
         if (upper >= 0)
             at_text_addf(
                 out,
-                "    for (long i = %lldL; i < %lldL; i += %lldL) b%d[i] = 40 + (b%d[i] & 15);\n",
-                (long long)upper, (long long)t->elements, (long long)row, at, at);
+                "    for (long i = %lldL; i < %lldL; i += %lldL) b%d[i] = (%s)(40 + (b%d[i] & "
+                "143));\n",
+                (long long)upper, (long long)t->elements, (long long)row, at,
+                at_type_of(t->type)->c, at);
     }
 }
 
@@ -275,6 +286,11 @@ static void make_entries(at_text *out, const at_face_tensor *t, int at, const at
         out, "    at_make_entries(b%d, %lldL, %lldL, %lldL, %lldL, %lldL, %lldL, %d, &state);\n",
         at, (long long)t->elements, (long long)r->lo, (long long)r->hi, (long long)once,
         (long long)(draw * once), (long long)(once ? at_entries_step(r) : 0), r->ascends);
+}
+
+/* Are floats whole numbers of a unit? Beside integers they are not. */
+static bool has_wholes(const at_face *f, const filling *with) {
+    return with->rule.is_exact && !f->of->program->compute->in_steps;
 }
 
 static void fill(at_text *out, const at_face *f, const filling *with, int draw) {
@@ -291,7 +307,7 @@ static void fill(at_text *out, const at_face *f, const filling *with, int draw) 
             if (t->tensor == pattern->indptr) indptr = i;
             continue;
         }
-        fill_values(out, t, i, &with->rule.draw[draw].fill[t->tensor], with->rule.is_exact);
+        fill_values(out, t, i, &with->rule.draw[draw].fill[t->tensor], has_wholes(f, with));
         if (at_type_bytes(t->type) == 1) make_halves(out, f->of->program, t, i);
     }
     put_extremes(out, f, &with->rule.draw[draw]);
@@ -582,12 +598,13 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
                          AT_AGREES) "\n\n");
     print_peaks(a, out, faces, n);
     filling *with = AT_NEW_ARRAY(a, filling, n);
-    bool whole = false, real = false;
+    bool whole = false, real = false, any = false;
     for (int i = 0; i < n; i++) {
         AT_TRY(choose_filling(a, &faces[i], &with[i], err));
-        *(with[i].rule.is_exact ? &whole : &real) |= has_floats(&faces[i]);
+        *(has_wholes(&faces[i], &with[i]) ? &whole : &real) |= has_floats(&faces[i]);
+        any |= faces[i].num_inputs > 0;
     }
-    if (lists || whole || real) at_text_add(out, next_2_helper);
+    if (any) at_text_add(out, next_2_helper);
     if (patterns) at_text_add(out, pattern_helper);
     if (lists) at_text_add(out, entries_helper);
     if (whole) at_text_add(out, whole_helper);

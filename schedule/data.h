@@ -57,6 +57,12 @@ typedef struct at_data_known {
  * stage (compute_sample.c), so it takes milliseconds whatever the extents. */
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err);
+/* Of inputs and weights of integers, whatever the draw: numbers from lo to hi, and where there are
+ * four and more one of the least and one of the most, each at any place. */
+typedef struct at_wholes {
+    int64_t lo, hi, least, most;
+} at_wholes;
+at_wholes at_data_wholes(at_type type);
 /* n elements of such numbers, from this one on. */
 void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_rng *rng,
                   float *out);

@@ -87,6 +87,9 @@ double data_factor_for(data_ruler *r, const at_expr *e, double times);
 void data_multiply(data_ruler *r, double factor); /* the fills of marked tensors */
 /* Does the maximum or minimum of a stage go back to the tensor's elements? */
 bool data_meets_extreme(data_ruler *r, int tensor);
+/* Of an input or weight of floats beside integers, whose results are rounded to a type: such that
+ * most results lie within it, or larger. */
+at_fill data_fill_in_steps(const data_ruler *r, int tensor, bool is_large);
 /* Does an expression read a tensor of that role, itself or through stages? */
 bool data_reads_role(const data_ruler *r, const at_expr *e, at_role role);
 /* Do entries of index tensors say to which places terms belong, so that these belong to others on a

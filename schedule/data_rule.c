@@ -369,16 +369,27 @@ static bool scales_to_integers(const at_compute *c) {
     return false;
 }
 
+/* Integers have the data of their types (at_data_wholes). */
+static void find_in_steps(data_ruler *r, at_data_rule *out) {
+    const int n = r->c->num_tensors;
+    out->is_exact = at_compute_exact_range(r->c, r->values, r->known->bound, r->known->longest) > 0;
+    const bool has_larger = out->is_exact && scales_to_integers(r->c);
+    for (int draw = 0; draw < AT_MOST_DRAWS; draw++) {
+        out->draw[draw].fill = AT_NEW_ARRAY(r->arena, at_fill, n);
+        for (int t = 0; t < n; t++)
+            if (data_is_drawn(r, t))
+                out->draw[draw].fill[t] = data_fill_in_steps(r, t, has_larger && draw);
+    }
+    if (has_larger || data_has_places(r)) out->num_draws = 2;
+}
+
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err) {
     data_ruler r;
     *out = (at_data_rule){.num_draws = 1};
     AT_TRY(data_ruler_begin(&r, a, c, values, known, err));
-    if (c->in_steps) { /* integers have the data of their types */
-        fill_all(&r, -REAL_RANGE, REAL_RANGE);
-        out->is_exact = at_compute_exact_range(c, values, known->bound, known->longest) > 0;
-        out->draw[0].fill = out->draw[1].fill = r.fill;
-        if ((out->is_exact && scales_to_integers(c)) || data_has_places(&r)) out->num_draws = 2;
+    if (c->in_steps) {
+        find_in_steps(&r, out);
         return AT_OK;
     }
     r.look = data_look_new(a, c, values, known, true);

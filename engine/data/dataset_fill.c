@@ -125,10 +125,9 @@ bool at_dataset_fill_normal(at_dataset *d, uint64_t seed) {
 
 /* Floats beside integers, whose results are rounded to a type. */
 static void fill_steps(const at_dataset *d, int t, float *p, int64_t n, at_rng *rng) {
-    at_fill f = {.unit = 1};
-    at_dataset_step_range(d, t, &f.lo, &f.hi);
+    const at_fill *f = &d->rule.draw[d->draw].fill[t];
     for (int64_t i = 0; i < n && goes_on(d, i); i += AT_ONCE)
-        at_fill_draw(&f, false, i, n - i < AT_ONCE ? n - i : AT_ONCE, rng, p + i);
+        at_fill_draw(f, false, i, n - i < AT_ONCE ? n - i : AT_ONCE, rng, p + i);
 }
 
 static void fill_floats(const at_dataset *d, int t, float *p, int64_t n, at_rng *rng) {

@@ -99,8 +99,32 @@ static void right_only_once(void **state) {
     at_arena_free(a);
 }
 
+/* The least byte has no opposite one: a kernel that takes it for the one above is wrong there
+ * alone. */
+static void least_byte(void **state) {
+    (void)state;
+    const at_target *scalar = at_target_find("scalar");
+    at_arena *a = at_arena_new();
+    at_text text = {0};
+    file_of(a, task_of(a, "dense_int8", "M=5,N=32,K=64"), AT_DIALECT_C, scalar, false, &text);
+    write_text("right.c", at_text_str(&text));
+    run("sed -E 's/\\(unsigned\\)(p[0-9]+\\[[0-9]+\\])/(unsigned)(\\1 < -127 ? -127 : \\1)/' "
+        "right.c >wrong.c");
+    for (int wrong = 0; wrong < 2; wrong++) {
+        char *said;
+        size_t n;
+        run(wrong ? "cc -O1 wrong.c -o main" : "cc -O1 right.c -o main");
+        assert_int_equal(system(at_format(a, "cd %s && ./main >messages", folder)), wrong << 8);
+        CALL(read_whole(a, at_format(a, "%s/messages", folder), &said, &n, &err));
+        assert_non_null(strstr(said, wrong ? "elements are wrong" : "gemm: right"));
+    }
+    at_text_free(&text);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_isa),
-                                       cmocka_unit_test(right_only_once)};
+                                       cmocka_unit_test(right_only_once),
+                                       cmocka_unit_test(least_byte)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
