@@ -30,12 +30,23 @@ at_status at_tuning_add_text(at_tuning *t, at_error *err) {
     return at_log_comment(t->log, text, err);
 }
 
-at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_error *err) {
-    t->log_path = path;
-    t->log = log;
-    t->shares_log = true;
-    AT_TRY(at_known_read_log(t->known, &t->s, path, err));
-    return at_objective_check(&t->s, t->known, err);
+at_status at_tunings_read_log(at_tuning *const *all, int n, const char *path, at_log *log,
+                              at_error *err) {
+    at_arena *a = at_arena_new();
+    at_known **known = AT_NEW_ARRAY(a, at_known *, n + 1);
+    at_session **sessions = AT_NEW_ARRAY(a, at_session *, n + 1);
+    for (int i = 0; i < n; i++) {
+        all[i]->log_path = path;
+        all[i]->log = log;
+        all[i]->shares_log = true;
+        known[i] = all[i]->known;
+        sessions[i] = &all[i]->s;
+    }
+    at_status status = at_known_read_logs(known, sessions, n, path, err);
+    for (int i = 0; i < n && status == AT_OK; i++)
+        status = at_objective_check(sessions[i], known[i], err);
+    at_arena_free(a);
+    return status;
 }
 
 /* What does not need the reference is done while the worker makes it. */

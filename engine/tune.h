@@ -19,11 +19,12 @@ typedef struct at_best {
  * too. */
 at_status at_tuning_open(const at_engine_options *o, const at_request *q, const char *log,
                          at_tuning *t, at_error *err);
-/* Only task and tuner, and room for the data is asked for. The same must follow with the log that
- * is there at path. Both are borrowed until at_tuning_close. */
+/* Only task and tuner, and room for the data is asked for. The log that is there at path must
+ * follow, which is read once for all. Both are borrowed until at_tuning_close. */
 at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
                             at_error *err);
-at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_error *err);
+at_status at_tunings_read_log(at_tuning *const *all, int n, const char *path, at_log *log,
+                              at_error *err);
 /* The text of a computation goes into the log, unless it is there. */
 at_status at_tuning_add_text(at_tuning *t, at_error *err);
 /* The trials, then the final. What came out is in t, also after an error. A stop is no error.

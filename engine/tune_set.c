@@ -80,8 +80,7 @@ static at_status make_data(at_set_tuning *t, at_set_member *m, at_error *err) {
     return AT_OK;
 }
 
-static at_status read_log(at_set_tuning *t, at_set_member *m, at_error *err) {
-    AT_TRY(at_tuning_read_log(&m->tuning, t->log_path, t->log, err));
+static at_status start(at_set_member *m, at_error *err) {
     AT_TRY(at_tuning_add_text(&m->tuning, err));
     m->started = true;
     return AT_OK;
@@ -94,7 +93,8 @@ static at_status turn_workers_to(at_set_tuning *t, at_set_member *m, at_error *e
     if (m->started) return at_far_wake(u, err);
     AT_TRY(at_far_open(u, err));
     if (!t->like) t->like = u;
-    AT_TRY(read_log(t, m, err));
+    AT_TRY(at_tunings_read_log(&u, 1, t->log_path, t->log, err));
+    AT_TRY(start(m, err));
     AT_TRY(at_far_begin(u, err));
     return at_far_go_on(u, t->tally.total - t->tally.done, err);
 }
@@ -116,7 +116,7 @@ static at_status switch_to(at_set_tuning *t, int number, at_error *err) {
         t->made_ns += at_now_ns() - begin_ns;
         return AT_OK;
     }
-    if (!m->started) AT_TRY(read_log(t, m, err));
+    if (!m->started) AT_TRY(start(m, err));
     if (m->has_data) {
         AT_TRY(at_session_wake(&m->tuning.s, err));
         t->switches++;
@@ -348,24 +348,30 @@ static at_status plan(at_set_tuning *t, at_error *err) {
     return AT_OK;
 }
 
-/* Is it a result of the task in its context? Of workers elsewhere that is not known yet. */
-static bool is_result_of(const at_record *r, const at_tuning *u) {
-    const at_session *s = &u->s;
-    return r->extra.present &&
-           at_same_task(r->task, r->args, at_task_record_name(s->what.task),
-                        at_task_args(s->what.task)) &&
-           (u->far || !strcmp(r->extra.context_hash, s->how.context_hash));
-}
-
-/* Tasks of which the log has results; a log that is not there yet has none. */
-static void put_off_known(at_set_tuning *t) {
+/* Tasks of workers elsewhere of which the log has results, in whatever context: theirs is not known
+ * yet. A log that is not there has none. */
+static void put_off_far(at_set_tuning *t) {
     at_log_reader *reader;
     at_record r;
     if (at_log_reader_open(t->log_path, NULL, NULL, &reader, NULL) != AT_OK) return;
     while (at_log_reader_next(reader, &r))
-        for (int i = 0; i < t->num_members; i++)
-            if (is_result_of(&r, &t->members[i].tuning)) at_shares_put_off(t->shares, i);
+        for (int i = 0; i < t->num_members && r.extra.present; i++) {
+            const at_task *task = t->members[i].tuning.s.what.task;
+            if (at_same_task(r.task, r.args, at_task_record_name(task), at_task_args(task)))
+                at_shares_put_off(t->shares, i);
+        }
     at_log_reader_close(reader);
+}
+
+/* What the log knows of each task, also of those whose turn never comes. */
+static at_status read_log(at_set_tuning *t, at_error *err) {
+    if (t->options.far) return put_off_far(t), AT_OK;
+    at_tuning **all = AT_NEW_ARRAY(t->arena, at_tuning *, t->num_members);
+    for (int i = 0; i < t->num_members; i++) all[i] = &t->members[i].tuning;
+    AT_TRY(at_tunings_read_log(all, t->num_members, t->log_path, t->log, err));
+    for (int i = 0; i < t->num_members; i++)
+        if (at_known_count(all[i]->known)) at_shares_put_off(t->shares, i);
+    return AT_OK;
 }
 
 at_status at_set_open(const at_engine_options *o, const at_problem *problems, int n,
@@ -383,8 +389,8 @@ at_status at_set_open(const at_engine_options *o, const at_problem *problems, in
             return at_fail_at(err, "task %d of %d: ", i + 1, t->num_members);
     AT_TRY(plan(t, err));
     t->log_path = log ? log : at_format(t->arena, "%s.log", t->members[0].tuning.s.what.row->name);
-    put_off_known(t);
-    return at_log_open(t->log_path, &t->log, err);
+    AT_TRY(at_log_open(t->log_path, &t->log, err));
+    return read_log(t, err);
 }
 
 at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *err) {
@@ -400,10 +406,6 @@ at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *er
     if (status == AT_OK && !at_engine_stopped(&t->options)) status = run_finals(t, err);
     if (status == AT_E_NO_VALID && nobody_came(t)) return status;
     if (at_is_end(status)) status = AT_OK;
-    /* What the log knows of those whose turn never came counts, too. */
-    for (int i = 0; i < t->num_members && status == AT_OK; i++)
-        if (!t->members[i].started && !t->options.far)
-            status = at_tuning_read_log(&t->members[i].tuning, t->log_path, t->log, err);
     return status;
 }
 

@@ -348,46 +348,85 @@ static void take_finals(at_known *k, const at_session *s, at_arena *scratch,
 
 enum { MOST_ANCHORS = 4096 }; /* of a log that somebody wrote, and no search */
 
-/* What comments are read for. */
-typedef struct remarks {
-    at_finals finals;
+/* What a log is read for: one task in its context. */
+typedef struct reading {
     at_known *known;
-    const at_session *session;
-} remarks;
+    at_session *session;
+    at_finals finals;
+    changed changed;
+} reading;
 
+typedef struct readings {
+    const char *path;
+    reading *of;
+    int n;
+    at_arena *scratch;
+} readings;
+
+static void take_remark(reading *m, const char *comment, int64_t line) {
+    if (m->known->anchors.len < MOST_ANCHORS) at_known_add_anchor(m->known, m->session, comment);
+    at_known_add_objective(m->known, m->session, comment);
+    at_known_add_speeds(m->known, m->session, comment);
+    at_finals_add(&m->finals, comment, line);
+}
+
+/* Those that say of which task they are are parsed once, whatever number of tasks there is. */
 static void take_comment(void *ctx, const char *comment, int64_t line) {
-    remarks *m = ctx;
+    const readings *all = ctx;
+    const char *body = strchr(comment, '{');
+    const at_json *v, *task = NULL, *args = NULL;
     int epoch;
-    if (at_search_line_read(comment, &epoch)) {
-        if (epoch > m->known->epochs) m->known->epochs = epoch;
-    } else {
-        if (m->known->anchors.len < MOST_ANCHORS)
-            at_known_add_anchor(m->known, m->session, comment);
-        at_known_add_objective(m->known, m->session, comment);
-        at_known_add_speeds(m->known, m->session, comment);
-        at_finals_add(&m->finals, comment, line);
+    const bool is_search = at_search_line_read(comment, &epoch);
+    if (!is_search && all->n > 1) {
+        at_arena_reset(all->scratch);
+        if (!body || at_json_parse(all->scratch, body, strlen(body), &v, NULL) != AT_OK) return;
+        task = at_json_get(v, "task"), args = at_json_get(v, "args");
+        if (!task || task->kind != AT_JSON_STRING || !args) return;
+    }
+    for (int i = 0; i < all->n; i++) {
+        reading *m = &all->of[i];
+        if (is_search) {
+            if (epoch > m->known->epochs) m->known->epochs = epoch;
+        } else if (!task || is_of_session(m->session, task->string, args))
+            take_remark(m, comment, line);
     }
 }
 
-at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_error *err) {
+static void end_reading(const readings *all, reading *m) {
+    take_finals(m->known, m->session, all->scratch, &m->finals, &m->changed);
+    if (m->changed.left_out)
+        at_engine_warn(&m->session->options,
+                       at_changed_text(all->scratch, all->path, m->changed.left_out,
+                                       m->session->what.row->name));
+}
+
+at_status at_known_read_logs(at_known *const *known, at_session *const *sessions, int n,
+                             const char *path, at_error *err) {
     at_log_reader *reader;
     at_record record;
-    if (!is_worth_reading(path)) return AT_OK;
-    AT_TRY(at_log_reader_open(path, s->options.warn, s->options.ctx, &reader, err));
-    at_arena *scratch = at_arena_new();
-    remarks m = {.known = k, .session = s};
-    changed c = {0};
-    at_finals_init(&m.finals, k->arena);
-    at_log_reader_on_comment(reader, take_comment, &m);
-    while (at_log_reader_next(reader, &record)) {
-        at_arena_reset(scratch);
-        take_record(k, s, scratch, path, &record, &c);
+    if (!n || !is_worth_reading(path)) return AT_OK;
+    const at_engine_options *o = &sessions[0]->options;
+    AT_TRY(at_log_reader_open(path, o->warn, o->ctx, &reader, err));
+    at_arena *a = at_arena_new();
+    readings all = {path, AT_NEW_ARRAY(a, reading, n), n, at_arena_new()};
+    for (int i = 0; i < n; i++) {
+        all.of[i] = (reading){.known = known[i], .session = sessions[i]};
+        at_finals_init(&all.of[i].finals, known[i]->arena);
     }
-    take_finals(k, s, scratch, &m.finals, &c);
-    if (c.left_out)
-        at_engine_warn(&s->options, at_changed_text(scratch, path, c.left_out, s->what.row->name));
+    at_log_reader_on_comment(reader, take_comment, &all);
+    while (at_log_reader_next(reader, &record))
+        for (int i = 0; i < n; i++) {
+            at_arena_reset(all.scratch);
+            take_record(known[i], sessions[i], all.scratch, path, &record, &all.of[i].changed);
+        }
+    for (int i = 0; i < n; i++) end_reading(&all, &all.of[i]);
     at_status status = at_log_reader_status(reader, err);
     at_log_reader_close(reader);
-    at_arena_free(scratch);
+    at_arena_free(all.scratch);
+    at_arena_free(a);
     return status;
+}
+
+at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_error *err) {
+    return at_known_read_logs(&k, &s, 1, path, err);
 }

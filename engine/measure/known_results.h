@@ -45,5 +45,8 @@ int at_known_top(const at_known *k, const at_record **out, int n);
 /* Reads records and finals of this session's task and context out of a log: they are answers from
  * now on. AT_E_INPUT. Records that fit the task but not its space are warned about and skipped. */
 at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_error *err);
+/* The same of several tasks, for which the log is read once. */
+at_status at_known_read_logs(at_known *const *known, at_session *const *sessions, int n,
+                             const char *path, at_error *err);
 
 #endif

@@ -6,6 +6,22 @@
 
 /* One budget for all layers of a file, whatever their templates; a summary, also where it ends
  * early. */
+/* A log is read once for all of its tasks: what is no record in it is told of once, and what it
+ * holds of each task counts. */
+static void one_log(void **state) {
+    (void)state;
+    static const char tune[] = "./autotune dense --workload own.workload --tuner random --trials 6 "
+                               "--log own.log";
+    cli_write("own.workload", "1 dense M=3,N=16,K=5\n1 dense M=4,N=16,K=5\n");
+    cli_write("own.log", "{\"input\": 3}\n");
+    for (int again = 0; again < 2; again++) {
+        const cli_result *r = cli_expect(0, tune);
+        assert_int_equal(cli_count_lines(r->err, "autotune: warning: own.log:1: "), 1);
+        assert_true(!strstr(r->out, "from the log") == !again);
+    }
+    assert_int_equal(cli_count_lines(cli_trials("own.log"), "{"), 1 + 6);
+}
+
 static void one_budget(void **state) {
     (void)state;
     cli_write("net.workload",
@@ -159,7 +175,7 @@ static void bad_workloads(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_budget),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_budget), cmocka_unit_test(one_log),
                                        cmocka_unit_test(time_of_a_reference),
                                        cmocka_unit_test(bad_workloads)};
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
