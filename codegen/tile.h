@@ -107,6 +107,8 @@ typedef struct at_tile_op {
     int32_t most;            /* index: of a number from 0 to this; by = 1: as it is; loop: it and
                                 `by` are powers of two */
     bool cyclic;             /* load */
+    int64_t fours;           /* load, packed: each four of lanes lies so many elements behind the
+                                one before; 0: they are one run */
     uint8_t element;         /* product, alone or with a sum, or dot: 1 + the lane of b that all of
                                 a's are multiplied with; 0: each with its own */
     bool packed;   /* load, broadcast, store, dot: a lane is the 32 bits that lie there: four bytes,

@@ -204,7 +204,7 @@ static bool foldable(const alloc *x, const at_tile_op *op, int v) {
     if (op->kind >= AT_T_SCALE && op->kind != AT_T_DOT)
         return false; /* not every set has these for one float in memory */
     if (r->load == AT_T_LOAD)
-        return x->target->fold_vector && r->lanes == x->target->lanes && !r->times;
+        return x->target->fold_vector && r->lanes == x->target->lanes && !r->times && !r->fours;
     return r->load == AT_T_BCAST && x->target->fold_bcast;
 }
 

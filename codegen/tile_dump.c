@@ -21,6 +21,7 @@ static void print_lanes(at_text *out, const at_tile *t, const at_tile_op *op) {
     bool part = op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_FIRST ||
                 op->kind == AT_T_GATHER || op->kind == AT_T_SCATTER;
     if (part && op->lanes < t->lanes) at_text_addf(out, " lanes %d", op->lanes);
+    if (op->fours) at_text_addf(out, " fours %lld apart", (long long)op->fours);
     const bool spread = op->kind == AT_T_LOAD && op->by;
     if (part && op->times < 0) at_text_add(out, " turned");
     else if (part && op->times) at_text_addf(out, spread ? " %d*" : " %d*i", op->times);

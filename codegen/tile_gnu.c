@@ -380,7 +380,10 @@ static void first(at_text *out, const at_tile *t, const at_tile_op *op) {
 static void join(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->b);
     for (int i = 0; i < t->lanes; i++) {
-        int lane = i - i % 4 + 2 * (op->kind == AT_T_ZIP_HIGH) + i % 4 / 2 + i % 2 * t->lanes;
+        const bool high = op->kind == AT_T_ZIP_HIGH || op->kind == AT_T_ZIP_HIGH2;
+        const bool twos = op->kind == AT_T_ZIP_LOW2 || op->kind == AT_T_ZIP_HIGH2;
+        int lane = i - i % 4 + 2 * high + (twos ? i % 2 : i % 4 / 2) +
+                   (twos ? i % 4 / 2 : i % 2) * t->lanes;
         if (op->kind == AT_T_FOURS)
             lane = i - i % 4 + (op->by >> 2 * (i % 4) & 3) + i % 4 / 2 * t->lanes;
         if (op->kind == AT_T_HALVES) lane = (op->by >> i / 4 * 4 & 3) * 4 + i % 4;
@@ -514,9 +517,23 @@ static void by_element(at_text *out, const at_tile_op *op) {
     if (op->apart) at_text_addf(out, "%*sat_apart(v%d);\n", 4, "", op->dst);
 }
 
+/* Each four of lanes from its own place. */
+static void load_fours(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "at_load4(v%d, ", op->dst);
+    address(out, op, 0);
+    at_text_add(out, ");");
+    for (int i = 1; i < t->lanes / 4; i++) {
+        at_text_addf(out, " at_insert(v%d, ", op->dst);
+        address(out, op, i * op->fours);
+        at_text_addf(out, ", %d);", i);
+    }
+    at_text_add(out, "\n");
+}
+
 /* Lanes of a vector, or one element in all of them. */
 static void load_lanes(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (is_narrow_slot(t, op)) {
+    if (op->fours) load_fours(out, t, op);
+    else if (is_narrow_slot(t, op)) {
         load_narrow(out, t, op);
         if (op->kind == AT_T_LOAD && op->by) spread(out, t, op);
     } else if (op->kind == AT_T_LOAD && op->times) pick(out, t, op);

@@ -233,7 +233,10 @@ static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[]
         break;
     case AT_T_LOAD:
         memset(reg[op->dst], 0, sizeof reg[0]);
-        for (int j = 0; j < op->lanes; j++)
+        for (int j = 0; j < op->lanes && op->fours; j++)
+            reg[op->dst][j] =
+                get(t, op, m + j / 4 * op->fours * at_type_bytes(t->slot_type[op->slot]), j % 4);
+        for (int j = 0; j < op->lanes && !op->fours; j++)
             reg[op->dst][j] = get(t, op, m, op->times ? at_tile_lane_from(op, j) : j);
         if (!op->by || op->times) break;
         memcpy(one, reg[op->dst], sizeof one);

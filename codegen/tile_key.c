@@ -38,6 +38,7 @@ at_hash at_tile_hash(const at_tile *t) {
         at_hash_add_number(&h, (uint64_t)op->off);
         at_hash_add_number(&h, (uint64_t)op->trip);
         at_hash_add_number(&h, (uint64_t)op->bump);
+        if (op->fours) at_hash_add_number(&h, (uint64_t)op->fours);
         at_hash_add_number(&h, (uint64_t)(uint32_t)op->times << 32 | (uint32_t)op->plus);
         at_hash_add_number(&h, (uint64_t)(uint32_t)op->by << 32 | (uint32_t)op->most);
         at_hash_add_number(&h, bits_of(op->number));

@@ -161,12 +161,34 @@ bool at_build_is_counted(const at_ir *n) {
     return at_loop_is_counted(n) && (n->loop.is_listed || straight(&one) < 0);
 }
 
-/* Four vectors along loop n become four along the loop inside it. */
+/* The cells of one vector along loop n, or of as many as fill a register, whose rows lie four
+ * apart. */
+static int load_cells(at_builder *b, const at_ir *n, const at_value *from, int row) {
+    const at_ir *inner = n->child;
+    const int fours = (int)at_loop_trips(inner) / AT_TILE_SQUARE;
+    b->bound[inner->loop.sym] = row;
+    if (inner->child->kind != AT_IR_LOOP) return at_build_value(b, from);
+    if (fours == 1) return at_build_packed(b, from);
+    const at_tile_place first = at_build_locate_load(b, from);
+    b->bound[inner->loop.sym] = row + AT_TILE_SQUARE;
+    const at_tile_place next = at_build_locate_load(b, from);
+    if (first.by || first.entry >= 0) b->failed = true;
+    return at_build_load(b, (at_tile_vreg){.load = AT_T_LOAD,
+                                           .lanes = (uint8_t)(fours * AT_TILE_SQUARE),
+                                           .packed = true,
+                                           .slot = (int16_t)at_build_slot_of(b, &first),
+                                           .off = first.off,
+                                           .fours = next.off - first.off});
+}
+
+/* Four vectors along loop n become four along the loop inside it, or as many squares beside each
+ * other as that one counts. */
 static void transpose(at_builder *b, const at_ir *n) {
     enum { SIDE = AT_TILE_SQUARE };
     static const uint8_t zips[] = {AT_T_ZIP_LOW, AT_T_ZIP_HIGH, AT_T_ZIP_LOW2, AT_T_ZIP_HIGH2};
     const at_ir *inner = n->child, *cell = inner->child,
                 *copy = cell->kind == AT_IR_LOOP ? cell->child : cell;
+    const int lanes = (int)at_loop_trips(inner);
     int v[SIDE], pairs[SIDE];
     if (b->vec_sym >= 0) b->failed = true;
     if (b->failed) return;
@@ -175,18 +197,14 @@ static void transpose(at_builder *b, const at_ir *n) {
     b->vec_sym = n->loop.sym;
     b->bound[n->loop.sym] = 0;
     if (cell != copy) b->bound[cell->loop.sym] = 0;
-    for (int i = 0; i < SIDE; i++) {
-        b->bound[inner->loop.sym] = i;
-        v[i] =
-            cell == copy ? at_build_value(b, copy->stmt.val) : at_build_packed(b, copy->stmt.val);
-    }
+    for (int i = 0; i < SIDE; i++) v[i] = load_cells(b, n, copy->stmt.val, i);
     for (int step = 0; step < 2; step++)
         for (int i = 0; i < SIDE; i++) {
             at_tile_op *op = at_build_emit(b, zips[2 * step + i % 2]);
             int *out = step ? v : pairs;
             op->a = (int16_t)(step ? pairs[i / 2] : v[i / 2 * 2]);
             op->b = (int16_t)(step ? pairs[i / 2 + 2] : v[i / 2 * 2 + 1]);
-            op->lanes = SIDE;
+            op->lanes = (uint8_t)lanes;
             out[i] = op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
         }
     b->vec_sym = inner->loop.sym;
@@ -199,7 +217,7 @@ static void transpose(at_builder *b, const at_ir *n) {
         op->slot = (int16_t)s;
         op->off = p.off;
         op->a = (int16_t)v[i];
-        op->lanes = SIDE;
+        op->lanes = (uint8_t)lanes;
         op->packed = cell != copy;
     }
     b->vec_sym = -1;

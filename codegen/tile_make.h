@@ -60,9 +60,10 @@ typedef struct at_tile_vreg {
     bool cyclic;      /* it gets number (i + plus)%by */
     int8_t times;     /* a load that is picked: lane i gets number times*i; -1: it is turned, lane 0
                          gets the last; 0: neither */
-    bool packed;      /* a lane is the 32 bits that lie there */
-    bool halves;      /* floats of 16 bits as they lie, two to a lane: `lanes` of them */
-    bool narrow;      /* widened as it is loaded */
+    int64_t fours; /* each four of lanes lies so many elements behind the one before; 0: one run */
+    bool packed;   /* a lane is the 32 bits that lie there */
+    bool halves;   /* floats of 16 bits as they lie, two to a lane: `lanes` of them */
+    bool narrow;   /* widened as it is loaded */
     double number;
     bool pooled; /* const: may be a memory operand */
     bool same;   /* all lanes hold the same */

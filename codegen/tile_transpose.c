@@ -69,8 +69,8 @@ static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *reg
            runs_along(copy->stmt.at, s->stored, s->loaded, size);
 }
 
-/* A loop of `trips` around what n has inside, in which n itself counts to four. */
-static at_ir *blocks_of(at_low *l, at_ir *n, int64_t trips) {
+/* A loop of `trips` around what n has inside, in which n itself counts to `by`. */
+static at_ir *blocks_of(at_low *l, at_ir *n, int64_t trips, int64_t by) {
     at_ir *outer = at_ir_copy(l, n);
     outer->loop.ann = AT_ANN_NONE;
     outer->loop.piece = -1;
@@ -78,10 +78,10 @@ static at_ir *blocks_of(at_low *l, at_ir *n, int64_t trips) {
     outer->loop.lo = 0;
     outer->loop.hi = trips;
     const at_aff *base =
-        at_aff_shift(l, at_aff_scale(l, at_aff_sym(l, outer->loop.sym), SIDE), n->loop.lo);
+        at_aff_shift(l, at_aff_scale(l, at_aff_sym(l, outer->loop.sym), by), n->loop.lo);
     at_ir_subst(l, n->child, n->loop.sym, at_aff_add(l, base, at_aff_sym(l, n->loop.sym)));
     n->loop.lo = 0;
-    n->loop.hi = SIDE;
+    n->loop.hi = by;
     n->loop.piece = -1;
     return outer;
 }
@@ -96,28 +96,38 @@ static at_ir *scalar_nest(at_low *l, const at_ir *outer, const at_ir *inner, con
     return x;
 }
 
+/* Cells that a square stores along its loop: as many squares beside each other as fill a register
+ * are turned round at once. */
+static int64_t width_of(const at_low *l, const square *s) {
+    const int64_t trips = s->stored->loop.hi - s->stored->loop.lo;
+    const bool several = s->statement != s->copy && l->target->loads_fours;
+    return several && trips % l->target->lanes == 0 ? l->target->lanes : SIDE;
+}
+
 /* Stands for the nest: the squares, then what is left of both loops. */
 static at_ir *cut_squares(at_low *l, const square *s) {
+    const int64_t width = width_of(l, s);
     int64_t rows = (s->loaded->loop.hi - s->loaded->loop.lo) / SIDE,
-            columns = (s->stored->loop.hi - s->stored->loop.lo) / SIDE;
+            columns = (s->stored->loop.hi - s->stored->loop.lo) / width;
     at_ir *inner = scalar_nest(l, s->loaded, s->stored, s->copy);
     at_ir *along = inner->child;
-    at_ir *columns_loop = blocks_of(l, along, columns), *rows_loop = blocks_of(l, inner, rows);
+    at_ir *columns_loop = blocks_of(l, along, columns, width),
+          *rows_loop = blocks_of(l, inner, rows, SIDE);
     inner->loop.ann = AT_ANN_UNROLL;
     inner->loop.transposes = true;
     along->loop.ann = AT_ANN_VEC;
     columns_loop->child = inner;
     rows_loop->child = columns_loop;
     at_ir *last = rows_loop;
-    if (s->stored->loop.lo + columns * SIDE < s->stored->loop.hi) {
+    if (s->stored->loop.lo + columns * width < s->stored->loop.hi) {
         at_ir *rest = scalar_nest(l, s->loaded, s->stored, s->copy);
-        rest->child->loop.lo += columns * SIDE;
+        rest->child->loop.lo += columns * width;
         last = last->next = rest;
     }
     if (s->loaded->loop.lo + rows * SIDE < s->loaded->loop.hi) {
         at_ir *rest = scalar_nest(l, s->loaded, s->stored, s->copy);
         rest->loop.lo += rows * SIDE;
-        rest->child->loop.hi = rest->child->loop.lo + columns * SIDE;
+        rest->child->loop.hi = rest->child->loop.lo + columns * width;
         last->next = rest;
     }
     return rows_loop;

@@ -37,7 +37,13 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
     if (op->mem == AT_MEM_VECTOR) k->loads += times;
     if (op->mem == AT_MEM_BCAST || op->mem == AT_MEM_CONST) k->bcasts += times;
     switch (op->kind) {
-    case AT_T_LOAD: *(op->lanes == 1 ? &k->bcasts : &k->loads) += times; return;
+    case AT_T_LOAD:
+        *(op->lanes == 1 ? &k->bcasts : &k->loads) += times;
+        if (op->fours) { /* each further one is put into the register */
+            const double more = times * (op->lanes / 4 - 1);
+            k->loads += more, k->adds += more, k->instructions += more;
+        }
+        return;
     case AT_T_PREFETCH:
     case AT_T_BCAST: k->bcasts += times; return;
     case AT_T_INDEX: /* loaded, multiplied, added */

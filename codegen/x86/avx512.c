@@ -17,7 +17,8 @@ enum { COMPARED = 7, MASKS };
 static void zip(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op ops[] = {AT_X86_VUNPCKLPS, AT_X86_VUNPCKHPS, AT_X86_VUNPCKLPD,
                                     AT_X86_VUNPCKHPD};
-    at_x86_arg d = at_vec(op->dst, 16), a = at_vec(op->a, 16), b = at_vec(op->b, 16);
+    const int bytes = 4 * op->lanes;
+    at_x86_arg d = at_vec(op->dst, bytes), a = at_vec(op->a, bytes), b = at_vec(op->b, bytes);
     at_x86_arg args[] = {d, at_mask_reg(0), a, b};
     at_asm_emit(&x->code, ops[op->kind - AT_T_ZIP_LOW], 0, false, 4, args);
 }
@@ -101,6 +102,17 @@ static void move_narrow(at_x86 *x, const at_tile_op *op, bool store) {
                 store ? store_args : load_args);
 }
 
+/* Each four of lanes from its own place. */
+static void load_fours(at_x86 *x, const at_tile_op *op) {
+    at_tile_op one = *op;
+    const at_x86_arg k0 = at_mask_reg(0), v = at_vec(op->dst, 64);
+    EMIT(x, VMOVUPS, at_vec(op->dst, 16), k0, at_x86_memory(x, op, 16));
+    for (int i = 1; i < op->lanes / 4; i++) {
+        one.off += op->fours;
+        EMIT(x, VINSERTF32X4, v, k0, v, at_x86_memory(x, &one, 16), at_imm(i));
+    }
+}
+
 static void move(at_x86 *x, const at_tile_op *op, bool store) {
     int r = store ? op->a : op->dst, n = op->lanes;
     if (!at_tile_is_wide(x->t, op)) {
@@ -111,6 +123,10 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
         at_x86_arg v = at_vec(r, 16), m = at_x86_memory(x, op, 4);
         if (store) EMIT(x, VMOVSS, m, at_mask_reg(0), v);
         else EMIT(x, VMOVSS, v, at_mask_reg(0), m);
+        return;
+    }
+    if (op->fours) {
+        load_fours(x, op);
         return;
     }
     bool whole = n == 4 || n == 8 || n == 16;

@@ -161,21 +161,28 @@ static void dots(void **state) {
 }
 
 /* What a lane holds several of lies the other way: fours of bytes, as weights are packed for dot
- * products, and pairs of 16 bits, whose squares leave edges both ways. */
+ * products, and pairs of 16 bits, whose squares leave edges both ways; where they leave none,
+ * squares beside each other are turned round together. */
 static void turned_round(void **state) {
     (void)state;
     static const char text[] =
-        "args M=21, K=13\nx[M, 4*K] : input u8\nw[M, 2*K] : input s16\n"
+        "x[M, 4*K] : input u8\nw[M, 2*K] : input s16\n"
         "fours[k:K, i:M, j:4] : u8 = x[i, 4*k + j]\n"
         "pairs[k:K, i:M, j:2] : s16 = w[i, 2*k + j]\n"
         "out[k:K, i:M] : s32 = fours[k, i, 0] - 2*fours[k, i, 1] + 3*fours[k, i, 2] + "
         "5*fours[k, i, 3] + pairs[k, i, 0] - 7*pairs[k, i, 1]\n"
         "schedule\nk, i, j =>\n    @fours = k, i, j\ni, k, j =>\n    @pairs = k, i, j\n"
         "k, i =>\n    @out = k, i\n";
-    runs(text);
-    const cli_result *r = cli_expect(0, "./autotune show ./t.te --isa avx2 --dump=tile");
-    assert_non_null(strstr(r->out, "zip_low"));
-    assert_non_null(strstr(r->out, " packed lanes 4"));
+    for (int whole = 0; whole < 2; whole++) {
+        char sized[sizeof text + 40];
+        snprintf(sized, sizeof sized, "args M=%d, K=13\n%s", whole ? 32 : 21, text);
+        runs(sized);
+        const cli_result *r = cli_expect(0, "./autotune show ./t.te --isa avx2 --dump=tile");
+        assert_non_null(strstr(r->out, "zip_low"));
+        assert_non_null(strstr(r->out, " packed lanes 4"));
+        r = cli_expect(0, "./autotune show ./t.te --isa avx512 --dump=tile");
+        assert_int_equal(strstr(r->out, "packed fours ") != NULL, whole);
+    }
 }
 
 /* Rules mark them, and pack both operands for that; what they cannot mark they name. */

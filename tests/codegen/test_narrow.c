@@ -95,6 +95,28 @@ static void packed_moves(at_arena *a, const at_target *target) {
     }
 }
 
+/* Squares beside each other: fours of lanes from places of their own, before or behind the first,
+ * turned round together. */
+static void fours_apart(at_arena *a, const at_target *target) {
+    static const int distances[] = {-8, 4, 24, 56};
+    for (int i = 0; i < 4 * NUM_TYPES && target->loads_fours; i++) {
+        const at_type type = types[i % NUM_TYPES];
+        const int lanes = target->lanes;
+        if (at_type_bytes(type) == 4) continue;
+        maker m = start(a, target, type, type);
+        for (int v = 0; v < 2; v++) {
+            at_tile_op *op = add_move(&m, AT_T_LOAD, v, v ? RIGHT : LEFT, 3, lanes);
+            op->packed = true;
+            op->fours = distances[i / NUM_TYPES];
+        }
+        for (int k = 0; k < 4; k++) {
+            add_arithmetic(&m, AT_T_ZIP_LOW + k, 2 + k, 0, 1)->lanes = (uint8_t)lanes;
+            add_move(&m, AT_T_STORE, 2 + k, OUT, 64 * k, lanes)->packed = true;
+        }
+        compare(&m, at_format(a, "fours of %s", at_type_of(type)->name), lanes);
+    }
+}
+
 /* Also what lies behind the rows that are loaded: zeros. */
 static void weaves(at_arena *a, const at_target *target) {
     for (int rows = 1; rows <= 4 && target->weaves; rows++) {
@@ -286,6 +308,7 @@ static void machine_code(void **state) {
         at_arena *a = at_arena_new();
         moves(a, target);
         packed_moves(a, target);
+        fours_apart(a, target);
         weaves(a, target);
         cuts(a, target);
         broadcasts(a, target);
