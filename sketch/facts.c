@@ -238,6 +238,11 @@ bool at_facts_reads(const at_facts *f, int stage, int tensor) {
     return false;
 }
 
+int at_facts_axis_of(at_arena *a, const at_facts *f, int stage, int tensor, int axis) {
+    const int k = at_compute_read_axis(a, f->compute, f->dissolved, stage, tensor, axis);
+    return k >= 0 && f->extents[tensor][axis] == f->extents[stage][k] ? k : -1;
+}
+
 /* Does each point of the reader take the element of the same place, by its own axes, and no other
  * of that tensor? */
 static bool is_element_wise(at_arena *a, const at_facts *f, int reader, int tensor) {

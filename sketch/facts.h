@@ -78,6 +78,9 @@ typedef struct at_facts_given {
 at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *given, at_facts *out,
                       at_error *err);
 double at_facts_elements(const at_facts *f, int tensor); /* how many a tensor has */
+/* The axis of a stage at which it reads an axis of a tensor, where both are as long; -1: none is.
+ */
+int at_facts_axis_of(at_arena *a, const at_facts *f, int stage, int tensor, int axis);
 /* Is it a stage that has a leaf in the tree? */
 static inline bool at_facts_has_leaf(const at_facts *f, int tensor) {
     return f->of[tensor].is_stage && !f->of[tensor].is_dissolved;

@@ -43,20 +43,13 @@ static bool is_copy(const at_facts *f, const at_expr *e) {
     return !f->of[e->ref].is_dissolved || is_copy(f, f->compute->tensors[e->ref].body);
 }
 
-/* The axis of a stage that an axis of what it reads is; -1: none. */
-static int axis_by(const sketch_state *s, int stage, int tensor, int axis) {
-    const at_facts *f = s->facts;
-    const int k = at_compute_read_axis(s->arena, f->compute, f->dissolved, stage, tensor, axis);
-    return k >= 0 && f->extents[tensor][axis] == f->of[stage].extent[k] ? k : -1;
-}
-
 /* The last one of the axes outside of a sum's tiles. Each has to be an axis of the sum's reader, of
  * the same name, so that loops over it are for both; -1: one is not, or there are none. */
 static int row_outside(const sketch_state *s, int stage, int tensor, const nest_choice *tile) {
     const at_tensor *all = s->facts->compute->tensors, *sum = &all[tensor];
     int found = -1;
     for (int k = 0; k < sum->num_axes; k++) {
-        const int of = axis_by(s, stage, tensor, k);
+        const int of = at_facts_axis_of(s->arena, s->facts, stage, tensor, k);
         if (of < 0 || s->facts->of[tensor].divisor[k]) return -1;
         if (k == tile->vec || k == tile->row) continue;
         if (strcmp(all[stage].axes[of].name, sum->axes[k].name)) return -1;
@@ -172,17 +165,15 @@ static at_status make_blocks(block *b, bool is_copied) {
     AT_TRY(split_columns(b, !is_copied));
     AT_TRY(split_rows(b));
     find_outer(b);
-    at_edit order = {.kind = AT_EDIT_ORDER, .stage = stage},
-            fuse = {.kind = AT_EDIT_FUSE, .stage = stage};
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = stage};
     int n = 0;
-    for (; n < b->num_outer; n++) order.names[n] = fuse.names[n] = b->outer[n];
+    for (; n < b->num_outer; n++) order.names[n] = b->outer[n];
     order.names[n++] = b->row[0];
     if (b->num_columns == 3) order.names[n++] = b->column[1];
     order.names[n++] = b->row[1];
     order.names[n] = b->column[b->num_columns - 1];
     AT_TRY(sketch_step(b->s, &order));
-    AT_TRY(sketch_mark(b->s, stage, b->outer[0], AT_ANN_PARA));
-    return b->num_outer > 1 ? sketch_step(b->s, &fuse) : AT_OK;
+    return sketch_share_out(b->s, stage, b->outer, b->num_outer);
 }
 
 /* Each block is copied for the stage, whose columns are vectors then. */
@@ -207,7 +198,8 @@ static at_status order_by_rows(block *b, int tensor, const nest_choice *tile) {
     AT_TRY(split_rows(b));
     for (int k = 0; k < b->s->facts->compute->tensors[tensor].num_axes; k++)
         if (k != tile->vec && k != tile->row)
-            order.names[n++] = t->axes[axis_by(b->s, b->stage, tensor, k)].name;
+            order.names[n++] =
+                t->axes[at_facts_axis_of(b->s->arena, b->s->facts, b->stage, tensor, k)].name;
     order.names[n++] = b->column[0];
     order.names[n++] = b->row[0];
     order.names[n++] = b->row[1];

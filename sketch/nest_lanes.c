@@ -342,11 +342,9 @@ static at_status make_factor(sketch_state *s, int stage, int k) {
                       FACTOR_PARTS);
     const at_part_limit limits[] = {{0}, {.wide = limit, .narrow = limit}};
     const char *parts[2], *name = sketch_fresh_of(s, t->name, "parts");
-    at_edit factor = {.kind = AT_EDIT_FACTOR, .stage = t->name, .names = {name}};
     if (t->num_axes) AT_TRY(sketch_mark(s, t->name, t->axes[0].name, AT_ANN_NONE));
     AT_TRY(sketch_split(s, t->name, loop_of(s, t->name, t->axes[k].name), 2, &spec, limits, parts));
-    factor.loop = parts[0];
-    AT_TRY(sketch_step(s, &factor));
+    AT_TRY(sketch_make(s, AT_EDIT_FACTOR, t->name, NULL, parts[0], name));
     return sketch_mark(s, name, parts[0], AT_ANN_PARA);
 }
 

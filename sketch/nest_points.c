@@ -118,23 +118,18 @@ static at_status make_flat_sum(sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = t->num_axes - 1, points = t->num_axes + t->num_reduce - 1;
     const char *parts[3], *name = sketch_fresh_of(s, t->name, "parts");
-    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name},
-            factor = {.kind = AT_EDIT_FACTOR,
-                      .stage = t->name,
-                      .other = t->axes[last].name,
-                      .names = {name}},
-            fuse = {.kind = AT_EDIT_FUSE, .stage = name};
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
     AT_TRY(split_points(s, t->name, t->axes[points].name, false, parts));
     for (int k = 0; k < points; k++)
         if (k != last) order.names[n++] = t->axes[k].name;
     order.names[n++] = parts[0];
-    fuse.names[0] = order.names[n++] = factor.loop = parts[1];
-    fuse.names[1] = order.names[n++] = t->axes[last].name;
+    order.names[n++] = parts[1];
+    order.names[n] = t->axes[last].name;
     AT_TRY(sketch_step(s, &order));
-    AT_TRY(sketch_step(s, &factor));
+    AT_TRY(sketch_make(s, AT_EDIT_FACTOR, t->name, t->axes[last].name, parts[1], name));
     AT_TRY(sketch_mark(s, name, parts[1], AT_ANN_VEC));
-    AT_TRY(sketch_step(s, &fuse));
+    AT_TRY(sketch_fuse(s, name, &order.names[n - 1], 2));
     return last ? sketch_mark(s, name, t->axes[0].name, AT_ANN_PARA) : AT_OK;
 }
 
@@ -154,8 +149,7 @@ at_status nest_make_flat(sketch_state *s, int stage, const nest_choice *c) {
     const at_stage_facts *f = &s->facts->of[stage];
     const int last = t->num_axes - 1;
     const char *parts[3], *name, *first;
-    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name},
-            fuse = {.kind = AT_EDIT_FUSE, .stage = t->name};
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
     if (c->vec >= t->num_axes) return make_flat_sum(s, stage);
     AT_TRY(split_flat(s, stage, parts));
@@ -163,14 +157,14 @@ at_status nest_make_flat(sketch_state *s, int stage, const nest_choice *c) {
     if (parts[1] != parts[2]) order.names[n++] = parts[1];
     for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
         order.names[n++] = t->axes[k].name;
-    fuse.names[0] = order.names[n++] = parts[2];
-    fuse.names[1] = order.names[n++] = t->axes[last].name;
+    order.names[n++] = parts[2];
+    order.names[n] = t->axes[last].name;
     AT_TRY(sketch_step(s, &order));
     for (int i = 0; i < f->num_accesses; i++)
         if (!is_flat(&f->access[i], last - 1, last, f->extent[last]))
             AT_TRY(sketch_copy_blocks(s, t->name, stage, last, i, &name, &first));
     AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_VEC));
-    AT_TRY(sketch_step(s, &fuse));
+    AT_TRY(sketch_fuse(s, t->name, &order.names[n - 1], 2));
     const bool is_first = last == 1 || (last == 2 && has_matrices(s, stage));
     return sketch_mark(s, t->name, sketch_first_before(s, stage, is_first ? 0 : last - 1, parts[0]),
                        AT_ANN_PARA);

@@ -33,19 +33,6 @@ typedef struct rows {
 
 static bool is_packed(const at_compute *c, int t) { return c->tensors[t].is_packing; }
 
-/* The first stage with a leaf that reads it, through what has none; -1: none. */
-static int first_reader(const rows *r, int tensor) {
-    const at_compute *c = r->s->facts->compute;
-    bool *passes = AT_NEW_ARRAY(r->s->arena, bool, c->num_tensors),
-         *reads = AT_NEW_ARRAY(r->s->arena, bool, c->num_tensors);
-    for (int t = 0; t < c->num_tensors; t++)
-        passes[t] = c->tensors[t].role == AT_ROLE_STAGE && !r->has_leaf[t];
-    at_compute_reach(c, passes, tensor, reads);
-    for (int t = tensor + 1; t <= r->last; t++)
-        if (r->has_leaf[t] && reads[t]) return t;
-    return -1;
-}
-
 /* Whether a stage's axes are the first ones of the last, and both count the same elements. */
 static bool has_rows_of(const at_facts *f, int stage, int last) {
     const at_tensor *t = &f->compute->tensors[stage], *r = &f->compute->tensors[last];
@@ -60,7 +47,7 @@ static bool is_number_of_row(const rows *r, int stage) {
     const at_compute *c = r->s->facts->compute;
     const at_tensor *t = &c->tensors[stage];
     if (t->num_axes != r->num || !has_rows_of(r->s->facts, stage, r->last)) return false;
-    int reader = first_reader(r, stage);
+    int reader = sketch_first_reader(r->s, stage, r->has_leaf);
     return reader >= 0 && c->tensors[reader].num_axes + c->tensors[reader].num_reduce > r->num;
 }
 
@@ -68,7 +55,9 @@ static bool is_number_of_row(const rows *r, int stage) {
 static bool has_marks(const rows *r) {
     const at_compute *c = r->s->facts->compute;
     for (int t = 0; t < r->last; t++)
-        if (r->has_leaf[t] && c->tensors[t].is_output && first_reader(r, t) >= 0) return true;
+        if (r->has_leaf[t] && c->tensors[t].is_output &&
+            sketch_first_reader(r->s, t, r->has_leaf) >= 0)
+            return true;
     return false;
 }
 
@@ -91,7 +80,7 @@ static bool find_rows(rows *r) {
         if (!has_rows_of(f, t, r->last) || tile_vector_of(r->s, t) >= 0 ||
             tile_dot_of(r->s, t) >= 0 || tile_list_of(r->s, t) >= 0)
             return false;
-        if (first_reader(r, t) < 0 && !c->tensors[t].is_output) return false;
+        if (sketch_first_reader(r->s, t, r->has_leaf) < 0 && !c->tensors[t].is_output) return false;
         sums += c->tensors[t].num_reduce > 0;
         if (c->tensors[t].num_axes < r->num) r->num = c->tensors[t].num_axes;
     }
@@ -179,7 +168,7 @@ static int summed_of(const rows *r, int sum) {
         const at_tensor *e = &f->compute->tensors[a->tensor];
         if (r->has_leaf[a->tensor] && !e->num_reduce && e->num_axes == r->num + 1 && a->is_bare &&
             f->extents[a->tensor][r->num] == f->of[sum].extent[last])
-            found = first_reader(r, a->tensor) == sum ? a->tensor : found;
+            found = sketch_first_reader(r->s, a->tensor, r->has_leaf) == sum ? a->tensor : found;
     }
     return found;
 }
@@ -199,7 +188,7 @@ static at_status make_rows(rows *r, bool as_made) {
         const char *loop;
         int all = x->num_axes + x->num_reduce;
         if (!r->has_leaf[t] || placed[t]) continue;
-        int reader = first_reader(r, t);
+        int reader = sketch_first_reader(r->s, t, r->has_leaf);
         AT_TRY(put_before(r, t, reader < 0 ? r->last : reader, r->outer));
         if (all == r->num) continue;
         if (x->num_reduce || (reader >= 0 && f->of[t].reader < 0))
@@ -302,18 +291,13 @@ static at_status turn_reads(rows *r, int stage, const char **copies) {
     const at_tensor *t = &f->compute->tensors[stage];
     for (int i = 0; i < f->of[stage].num_accesses; i++) {
         const at_access *x = &f->of[stage].access[i];
-        const char *from = f->compute->tensors[x->tensor].name;
-        at_edit e = {.kind = AT_EDIT_TURN,
-                     .stage = t->name,
-                     .other = from,
-                     .loop = t->axes[r->num - 1].name,
-                     .names = {copies[x->tensor]}};
+        const char *from = f->compute->tensors[x->tensor].name, **to = &copies[x->tensor];
         bool is_done = !goes_across(r, x);
         for (int k = 0; k < i && !is_done; k++)
             is_done = f->of[stage].access[k].tensor == x->tensor;
         if (is_done) continue;
-        if (!e.names[0]) e.names[0] = copies[x->tensor] = sketch_fresh_of(r->s, from, "turned");
-        AT_TRY(sketch_step(r->s, &e));
+        if (!*to) *to = sketch_fresh_of(r->s, from, "turned");
+        AT_TRY(sketch_make(r->s, AT_EDIT_TURN, t->name, from, t->axes[r->num - 1].name, *to));
     }
     return AT_OK;
 }
@@ -351,11 +335,8 @@ static at_status turn_last(rows *r, const char **across) {
     static const at_part_limit many = {.wide = 16, .narrow = 8};
     const at_tensor *t = &r->s->facts->compute->tensors[r->last];
     const char *parts[2], *row = t->axes[r->num - 1].name;
-    const at_edit e = {.kind = AT_EDIT_ACROSS,
-                       .stage = t->name,
-                       .loop = row,
-                       .names = { *across = sketch_fresh_of(r->s, t->name, "across")}};
-    AT_TRY(sketch_step(r->s, &e));
+    *across = sketch_fresh_of(r->s, t->name, "across");
+    AT_TRY(sketch_make(r->s, AT_EDIT_ACROSS, t->name, NULL, row, *across));
     AT_TRY(sketch_split_by(r->s, t->name, row, "8 16 32 64", many, parts));
     AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_UNROLL));
     AT_TRY(sketch_mark(r->s, t->name, t->axes[r->num].name, AT_ANN_VEC));
@@ -397,7 +378,7 @@ static at_status make_across(rows *r) {
     for (int t = r->last - 1; t >= 0; t--) {
         if (!r->has_leaf[t]) continue;
         const at_tensor *x = &c->tensors[t];
-        const int reader = first_reader(r, t), part = part_of(r, t);
+        const int reader = sketch_first_reader(r->s, t, r->has_leaf), part = part_of(r, t);
         AT_TRY(put_across(r, x->name,
                           reader < 0 || reader == r->last ? across : c->tensors[reader].name,
                           part < 0 ? NULL : x->axes[part].name));

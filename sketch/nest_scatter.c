@@ -70,22 +70,13 @@ static at_status make_rows(sketch_state *s, int stage, int last) {
     return put_in_order(s, t->name, &(loops){t, NULL, last, parts[0], parts[1]});
 }
 
-/* The copies of a sum are added up by a leaf with the axes of t. first: a loop outside of these, or
- * NULL; copies: the loop that counts them. */
+/* The copies of a sum are added up, which threads share out. */
 static at_status add_up(sketch_state *s, const at_tensor *t, const char *leaf, const char *first,
                         const char *copies) {
-    const char *parts[2];
-    at_edit order = {.kind = AT_EDIT_ORDER, .stage = leaf};
-    int n = 0;
-    if (first) order.names[n++] = first;
-    AT_TRY(sketch_split_lanes(s, leaf, t->axes[t->num_axes - 1].name, parts));
-    for (int k = 0; k < t->num_axes - 1; k++) order.names[n++] = t->axes[k].name;
-    order.names[n++] = parts[0];
-    order.names[n++] = copies;
-    order.names[n] = parts[1];
-    AT_TRY(sketch_step(s, &order));
-    AT_TRY(sketch_mark(s, leaf, parts[1], AT_ANN_VEC));
-    return sketch_mark(s, leaf, order.names[0], AT_ANN_PARA);
+    const char *outer;
+    AT_TRY(sketch_add_up(s, t, leaf, first, copies, &outer));
+    if (!first) first = t->num_axes > 1 ? t->axes[0].name : outer;
+    return sketch_mark(s, leaf, first, AT_ANN_PARA);
 }
 
 /* The sum is added up of stage `name`, which has a copy for each step of the loop, its first axis.
@@ -94,11 +85,7 @@ static at_status copy_for(sketch_state *s, const char *stage, const char *loop, 
                           const char **name) {
     const at_tensor *t = &s->compute->tensors[at_compute_find(s->compute, stage)];
     *name = sketch_fresh_of(s, stage, like);
-    return sketch_step(s, &(at_edit){.kind = AT_EDIT_FACTOR,
-                                     .stage = stage,
-                                     .loop = loop,
-                                     .names = {*name},
-                                     .other = t->axes[0].name});
+    return sketch_make(s, AT_EDIT_FACTOR, stage, t->axes[0].name, loop, *name);
 }
 
 /* The loops of the terms go around all others, and so do the loops that have a copy each. */

@@ -63,10 +63,8 @@ static bool find_axes(pair *p) {
     const bool in_order = is_read_on_the_way(p);
     uint32_t seen = 0;
     for (int k = 0; k < tensor_of(p, p->kept)->num_axes; k++) {
-        const int axis =
-            at_compute_read_axis(p->arena, f->compute, f->dissolved, p->reader, p->kept, k);
+        const int axis = at_facts_axis_of(p->arena, f, p->reader, p->kept, k);
         if (axis < 0 || seen >> axis & 1 || (in_order && axis != k)) return false;
-        if (f->extents[p->kept][k] != f->extents[p->reader][axis]) return false;
         seen |= 1u << axis;
         p->axis[k] = axis;
     }
@@ -199,11 +197,7 @@ static at_status make_step(pair *p) {
     AT_TRY(make_reader(p, lanes, rows[1]));
     AT_TRY(sketch_put(p->s, AT_EDIT_NEST, t->name, true, r->name, step));
     AT_TRY(make_kept(p, lanes, rows[1]));
-    if (!num_outside) return AT_OK;
-    AT_TRY(sketch_mark(p->s, r->name, order.names[0], AT_ANN_PARA));
-    at_edit fuse = {.kind = AT_EDIT_FUSE, .stage = r->name};
-    for (int i = 0; i < num_outside; i++) fuse.names[i] = order.names[i];
-    return num_outside > 1 ? sketch_step(p->s, &fuse) : AT_OK;
+    return sketch_share_out(p->s, r->name, order.names, num_outside);
 }
 
 /* ---- blocks of steps that are turned --------------------------------------------------------- */
@@ -322,9 +316,7 @@ static at_status make_block(const pair *p) {
         for (int d = 0; d < reads[i]->nargs; d++) axes[d] = axis_of_copy(p, reads[i]->arg[d]);
         AT_TRY(put_in_block(p, &b, reads[i]->ref, p->kept, axes));
     }
-    at_edit fuse = {.kind = AT_EDIT_FUSE, .stage = tensor_of(p, p->reader)->name};
-    for (int i = 0; i + 1 < b.num_outer; i++) fuse.names[i] = b.outer[i];
-    return b.num_outer > 2 ? sketch_step(p->s, &fuse) : AT_OK;
+    return sketch_fuse(p->s, tensor_of(p, p->reader)->name, b.outer, b.num_outer - 1);
 }
 
 void nest_find_step(const sketch_state *s, int stage, nest_choices *out) {

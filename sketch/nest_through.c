@@ -34,30 +34,12 @@ typedef struct through {
 
 /* ---- which stages ---------------------------------------------------------------------------- */
 
-/* The stages with a leaf that read a tensor. */
-static const bool *readers_of(const through *b, int tensor) {
-    const at_compute *c = b->s->facts->compute;
-    bool *reads = AT_NEW_ARRAY(b->s->arena, bool, c->num_tensors);
-    at_compute_reach(c, b->s->facts->dissolved, tensor, reads);
-    for (int t = 0; t < c->num_tensors; t++) reads[t] &= at_facts_has_leaf(b->s->facts, t);
-    return reads;
-}
-
-static int first_reader(const through *b, int tensor) {
-    const bool *reads = readers_of(b, tensor);
-    for (int t = tensor + 1; t < b->s->facts->compute->num_tensors; t++)
-        if (reads[t]) return t;
-    return -1;
-}
-
 /* The axis of a stage that its reader reads where axis k of the sum is; -1: there is none. */
 static int axis_by(const through *b, int reader, int stage, int k) {
     const at_facts *f = b->s->facts;
     const int of = b->axis_of[reader][k];
     for (int d = 0; of >= 0 && d < f->compute->tensors[stage].num_axes; d++)
-        if (at_compute_read_axis(b->s->arena, f->compute, f->dissolved, reader, stage, d) == of &&
-            f->extents[stage][d] == f->of[reader].extent[of])
-            return d;
+        if (at_facts_axis_of(b->s->arena, f, reader, stage, d) == of) return d;
     return -1;
 }
 
@@ -85,7 +67,7 @@ static bool has_plain_axes(const through *b, int t) {
  */
 static bool belongs(through *b, int t) {
     const at_facts *f = b->s->facts;
-    const bool *reads = readers_of(b, t);
+    const bool *reads = sketch_readers(b->s, t, NULL);
     const int axes = f->compute->tensors[b->sum].num_axes;
     bool is_read = false;
     for (int k = 0; k < axes; k++) b->axis_of[t][k] = -1;
@@ -231,7 +213,7 @@ static int summed_of(const through *b, int sum) {
         const at_access *a = &f->of[sum].access[i];
         const at_tensor *e = &f->compute->tensors[a->tensor];
         if (b->is_member[a->tensor] && !b->is_placed[a->tensor] && !e->num_reduce && a->is_bare &&
-            first_reader(b, a->tensor) == sum &&
+            sketch_first_reader(b->s, a->tensor, NULL) == sum &&
             sketch_elements(b->s, a->tensor) ==
                 sketch_elements(b->s, sum) * (double)f->of[sum].extent[x->num_axes])
             return a->tensor;
@@ -304,7 +286,7 @@ at_status nest_make_through(sketch_state *s, int stage, const nest_choice *c) {
     for (int i = 1; i < n; i++) b.rows[b.num_rows++] = d[i].piece;
     for (int t = stage - 1; t >= 0; t--) {
         if (!b.is_member[t]) continue;
-        const int reader = first_reader(&b, t);
+        const int reader = sketch_first_reader(s, t, NULL);
         AT_TRY(put_before(&b, t, reader == stage ? b.leaf : name_of(&b, reader), b.block));
     }
     for (int t = stage - 1; t >= 0; t--)

@@ -186,6 +186,10 @@ int nest_parted_axis(const at_expr *body);
  * (operand_reads.c). */
 at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int vec, int access,
                              const char **name, const char **first);
+/* A leaf of stage t adds up the parts of its sum, in vectors, in loop `copies` of these; first: a
+ * loop around all others, or NULL. *outer: what the vectors left of the last axis. */
+at_status sketch_add_up(sketch_state *s, const at_tensor *t, const char *leaf, const char *first,
+                        const char *copies, const char **outer);
 /* Another sum goes into a loop of the leaf's, the innermost of the reduction that is not written
  * out, in loops of its own, which are made as those of the leaf were since edit `first`
  * (tile_readers.c). */

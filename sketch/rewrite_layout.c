@@ -91,11 +91,8 @@ static bool goes_along(const at_compute *c, int reader, int stage) {
 
 static at_status put(sketch_state *s, int stage, int axis) {
     const at_tensor *x = &s->compute->tensors[stage];
-    const at_edit e = {.kind = AT_EDIT_ACROSS,
-                       .stage = x->name,
-                       .loop = x->axes[axis].name,
-                       .names = {sketch_fresh_of(s, x->name, "last")}};
-    return sketch_step(s, &e);
+    return sketch_make(s, AT_EDIT_ACROSS, x->name, NULL, x->axes[axis].name,
+                       sketch_fresh_of(s, x->name, "last"));
 }
 
 /* A sum, and what is made of its elements beside it. */
@@ -148,14 +145,10 @@ static bool reads_along(const sketch_state *s, int stage) {
 /* The stage reads a copy of `of`: one that another stage reads already, or a new one. */
 static at_status turn_one(sketch_state *s, const char *stage, const char *axis, int of) {
     const char *from = s->compute->tensors[of].name;
-    at_edit e = {.kind = AT_EDIT_TURN, .stage = stage, .other = from, .loop = axis};
-    for (int i = 0; i < s->kept.len; i++) {
-        e.names[0] = s->kept.data[i];
-        if (sketch_step(s, &e) == AT_OK) return AT_OK;
-    }
-    e.names[0] = sketch_fresh_of(s, from, "turned");
-    *at_push(s->arena, &s->kept) = e.names[0];
-    return sketch_step(s, &e);
+    for (int i = 0; i < s->kept.len; i++)
+        if (sketch_make(s, AT_EDIT_TURN, stage, from, axis, s->kept.data[i]) == AT_OK) return AT_OK;
+    const char *turned = *at_push(s->arena, &s->kept) = sketch_fresh_of(s, from, "turned");
+    return sketch_make(s, AT_EDIT_TURN, stage, from, axis, turned);
 }
 
 /* All of them; false: lanes go across one still. */
@@ -192,12 +185,10 @@ static bool go_across(sketch_state *s, int stage, const at_facts_given *given) {
         if (s->facts->of[stage].extent[k] < LEAST_COPIED_LANES || (r.steps | r.beyond) >> k & 1)
             continue;
         sketch_state *b = sketch_branch(s, "");
-        const at_edit e = {.kind = AT_EDIT_ACROSS,
-                           .stage = x->name,
-                           .loop = x->axes[k].name,
-                           .names = {sketch_fresh_of(b, x->name, "across")}};
-        if (!sketch_rewrite_by(b, &e, given) ||
-            !turn_all(b, e.names[0], e.loop, x->num_axes - 1, given))
+        const char *name = sketch_fresh_of(b, x->name, "across"), *axis = x->axes[k].name;
+        if (sketch_make(b, AT_EDIT_ACROSS, x->name, NULL, axis, name) != AT_OK ||
+            sketch_refresh_facts(b, given) != AT_OK ||
+            !turn_all(b, name, axis, x->num_axes - 1, given))
             continue;
         *s = *b;
         return true;

@@ -186,6 +186,17 @@ static bool is_known(const sketch_state *s, int stage) {
            tile_terms_of(s, stage) <= SHIFT_MOST_TERMS;
 }
 
+/* A new stage is packed as the weight that it is made of, or stored as a whole. */
+static void keep(sketch_state *s, const char *stage, bool is_weight) {
+    if (is_weight) *at_push(s->arena, &s->operands) = stage;
+    else *at_push(s->arena, &s->kept) = stage;
+}
+
+static bool makes_dots(const sketch_state *s, const char *sum) {
+    const int at = at_compute_find(s->compute, sum), vec = tile_vector_of(s, at);
+    return vec >= 0 && tile_fours_of(sketch_branch(s, ""), at, vec) >= 0;
+}
+
 bool rewrite_shifted(sketch_state *s, int stage, const at_facts_given *given) {
     const at_compute *c = s->compute;
     const at_tensor *t = &c->tensors[stage];
@@ -202,11 +213,8 @@ bool rewrite_shifted(sketch_state *s, int stage, const at_facts_given *given) {
                        .names = {sketch_fresh_of(s, from, type),
                                  sketch_fresh_of(s, c->tensors[other].name, "sums"),
                                  sketch_fresh_of(s, t->name, "dots")}};
-    if (sketch_is_weight(s, moved)) *at_push(s->arena, &s->operands) = e.names[0];
-    else *at_push(s->arena, &s->kept) = e.names[0];
-    if (!sketch_rewrite_by(s, &e, given)) return false;
-    const int dots = at_compute_find(s->compute, e.names[2]), vec = tile_vector_of(s, dots);
-    return vec >= 0 && tile_fours_of(sketch_branch(s, ""), dots, vec) >= 0;
+    keep(s, e.names[0], sketch_is_weight(s, moved));
+    return sketch_rewrite_by(s, &e, given) && makes_dots(s, e.names[2]);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -219,8 +227,7 @@ static bool take_word(sketch_state *s, const char *sum, int tensor, const at_fac
                        .other = from,
                        .copy = AT_COPY_WIDE,
                        .names = {sketch_fresh_of(s, from, "wide")}};
-    if (sketch_is_weight(s, tensor)) *at_push(s->arena, &s->operands) = e.names[0];
-    else *at_push(s->arena, &s->kept) = e.names[0];
+    keep(s, e.names[0], sketch_is_weight(s, tensor));
     return sketch_rewrite_by(s, &e, given);
 }
 
@@ -248,11 +255,8 @@ bool rewrite_words(sketch_state *s, int stage, const at_facts_given *given) {
     if (pays_as_words(s, stage, product->arg[0]->ref) &&
         pays_as_words(s, stage, product->arg[1]->ref))
         s->preference.sets |= AT_QUICK_WORDS;
-    if (!take_word(s, sum, product->arg[0]->ref, given) ||
-        !take_word(s, sum, at_compute_find(s->compute, other), given))
-        return false;
-    const int at = at_compute_find(s->compute, sum), vec = tile_vector_of(s, at);
-    return vec >= 0 && tile_fours_of(sketch_branch(s, ""), at, vec) >= 0;
+    return take_word(s, sum, product->arg[0]->ref, given) &&
+           take_word(s, sum, at_compute_find(s->compute, other), given) && makes_dots(s, sum);
 }
 
 /* ---- apart ----------------------------------------------------------------------------------- */

@@ -43,30 +43,6 @@ static void defaults(at_template *t, int lanes) {
     }
 }
 
-static const char *copy_text(at_arena *a, const char *text) {
-    return text ? at_strdup(a, text) : NULL;
-}
-
-static const at_definition *copy_definitions(at_arena *a, const at_definition *d, int n) {
-    at_definition *copy = at_copy(a, d, sizeof *d * (size_t)n);
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < 4; k++) copy[i].text[k] = copy_text(a, d[i].text[k]);
-        copy[i].spec.filter = copy_text(a, d[i].spec.filter);
-        copy[i].spec.listed = copy_text(a, d[i].spec.listed);
-        copy[i].file = copy_text(a, d[i].file);
-    }
-    return copy;
-}
-
-static const at_split_limits *copy_limits(at_arena *a, const at_split_limits *l, int n) {
-    at_split_limits *copy = at_copy(a, l, sizeof *l * (size_t)n);
-    for (int i = 0; i < n; i++) {
-        copy[i].knob = at_strdup(a, l[i].knob);
-        copy[i].axis = at_strdup(a, l[i].axis);
-    }
-    return copy;
-}
-
 static const char *compute_text(at_arena *a, const at_compute *c) {
     at_text text = {0};
     at_compute_print(&text, c);
@@ -81,17 +57,12 @@ static const char *tree_text(at_arena *a, const at_tree *t) {
 
 at_schedulable *at_schedulable_untried(at_arena *a, const at_schedulable *like) {
     at_schedulable *s = at_copy(a, like, sizeof *s);
-    s->row.name = at_strdup(a, like->row.name);
-    s->row.help = like->row.help ? at_strdup(a, like->row.help) : "made of calls";
-    s->row.args = at_strdup(a, like->row.args);
-    s->row.record_args = at_strdup(a, like->row.record_args);
+    if (!s->row.help) s->row.help = "made of calls";
     s->row.define = define;
     s->row.defaults = like->num_limits ? defaults : NULL;
-    s->definitions = copy_definitions(a, like->definitions, like->num_definitions);
-    s->limits = copy_limits(a, like->limits, like->num_limits);
-    s->file = copy_text(a, like->file);
-    s->compute_text = copy_text(a, like->compute_text);
-    s->tree_text = copy_text(a, like->tree_text);
+    s->definitions =
+        at_copy(a, like->definitions, sizeof *s->definitions * (size_t)like->num_definitions);
+    s->limits = at_copy(a, like->limits, sizeof *s->limits * (size_t)like->num_limits);
     if (!s->compute_text) s->compute_text = compute_text(a, s->compute);
     if (!s->tree_text && s->tree) s->tree_text = tree_text(a, s->tree);
     s->task = NULL;

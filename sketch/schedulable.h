@@ -40,7 +40,8 @@ typedef struct at_schedulable {
 } at_schedulable;
 
 /* Not tried yet: a row whose texts may be wrong. Of `like` everything counts but functions of the
- * row and the task. Copies it to a, but for values; where a text is NULL, the value is printed. */
+ * row and the task. It lives in a and borrows texts and values, but no lists of these; where a text
+ * is NULL, the value is printed. */
 at_schedulable *at_schedulable_untried(at_arena *a, const at_schedulable *like);
 /* The same with the name of a task, and its numbers as arguments: "N=1, H=56", "[N, H]". Texts and
  * tuples are in its definitions already, as what they evaluated to. */

@@ -114,6 +114,15 @@ at_status sketch_step_of(sketch_state *s, at_edit_kind kind, const char *stage);
  * it. */
 at_status sketch_put(sketch_state *s, at_edit_kind kind, const char *stage, bool before,
                      const char *other, const char *loop);
+/* The first loop takes the place of all n; of one loop nothing is to be done. */
+at_status sketch_fuse(sketch_state *s, const char *stage, const char *const *loops, int n);
+/* The same, and threads share the loop that it becomes; none: nothing is to be done. */
+at_status sketch_share_out(sketch_state *s, const char *stage, const char *const *loops, int n);
+/* An edit that makes a stage or its loop another one, and stage `name`: AT_EDIT_FACTOR and the
+ * like.
+ */
+at_status sketch_make(sketch_state *s, at_edit_kind kind, const char *stage, const char *other,
+                      const char *loop, const char *name);
 /* Attributes of a leaf, as a tree's text has them; a sum is summed in stage `name` and copied. */
 at_status sketch_attribute(sketch_state *s, const char *stage, const char *text);
 at_status sketch_copy_sum(sketch_state *s, const char *stage, const char *name);
@@ -179,6 +188,10 @@ void sketch_chain(const sketch_state *s, sketch_states *out);
 at_status sketch_vectors(sketch_state *s, int stage, const char **outer);
 /* The same, and with a long sum of few elements shared out among threads (nest_lanes.c). */
 void sketch_factor(const sketch_state *s, sketch_states *out);
+/* [tensor] the stages with leaves that read a tensor, also through what has none; the first of
+ * them, -1: there is none. leaves: [tensor]; NULL: those of the facts. */
+const bool *sketch_readers(const sketch_state *s, int tensor, const bool *leaves);
+int sketch_first_reader(const sketch_state *s, int tensor, const bool *leaves);
 /* A stage that copies another one in its own order stands where it is read, unless it is an output.
  */
 at_status sketch_drop_copy(sketch_state *s, const char *name);

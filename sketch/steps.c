@@ -186,6 +186,24 @@ at_status sketch_put(sketch_state *s, at_edit_kind kind, const char *stage, bool
     return sketch_step(s, &e);
 }
 
+at_status sketch_fuse(sketch_state *s, const char *stage, const char *const *loops, int n) {
+    at_edit e = {.kind = AT_EDIT_FUSE, .stage = stage};
+    for (int i = 0; i < n; i++) e.names[i] = loops[i];
+    return n > 1 ? sketch_step(s, &e) : AT_OK;
+}
+
+at_status sketch_share_out(sketch_state *s, const char *stage, const char *const *loops, int n) {
+    if (!n) return AT_OK;
+    AT_TRY(sketch_mark(s, stage, loops[0], AT_ANN_PARA));
+    return sketch_fuse(s, stage, loops, n);
+}
+
+at_status sketch_make(sketch_state *s, at_edit_kind kind, const char *stage, const char *other,
+                      const char *loop, const char *name) {
+    const at_edit e = {.kind = kind, .stage = stage, .other = other, .loop = loop, .names = {name}};
+    return sketch_step(s, &e);
+}
+
 at_status sketch_attribute(sketch_state *s, const char *stage, const char *text) {
     const at_edit e = {.kind = AT_EDIT_ATTRIBUTE, .stage = stage, .other = text};
     return sketch_step(s, &e);
@@ -201,6 +219,25 @@ at_status sketch_drop_copy(sketch_state *s, const char *name) {
     const at_edit e = {.kind = AT_EDIT_INLINE, .stage = name};
     return s->compute->tensors[at_compute_find(s->compute, name)].is_output ? AT_OK
                                                                             : sketch_step(s, &e);
+}
+
+const bool *sketch_readers(const sketch_state *s, int tensor, const bool *leaves) {
+    const at_compute *c = s->facts->compute;
+    bool *passes = AT_NEW_ARRAY(s->arena, bool, c->num_tensors),
+         *reads = AT_NEW_ARRAY(s->arena, bool, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++)
+        passes[t] =
+            s->facts->of[t].is_stage && !(leaves ? leaves[t] : at_facts_has_leaf(s->facts, t));
+    at_compute_reach(c, passes, tensor, reads);
+    for (int t = 0; t < c->num_tensors; t++) reads[t] &= s->facts->of[t].is_stage && !passes[t];
+    return reads;
+}
+
+int sketch_first_reader(const sketch_state *s, int tensor, const bool *leaves) {
+    const bool *reads = sketch_readers(s, tensor, leaves);
+    for (int t = tensor + 1; t < s->facts->compute->num_tensors; t++)
+        if (reads[t]) return t;
+    return -1;
 }
 
 bool sketch_is_joined(const sketch_state *s, int stage) {

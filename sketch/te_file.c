@@ -46,11 +46,17 @@ static bool begins_with(const char *line, const char *end, const char *word) {
     return (size_t)(end - line) > n && !memcmp(line, word, n) && isblank((unsigned char)line[n]);
 }
 
-/* Is a word all that there is on a line? */
-static bool is_alone(const char *line, const char *end, const char *word) {
-    size_t n = strlen(word);
+/* Where the comment of a line begins, or the line ends. */
+static const char *code_end_of(const char *line, const char *end) {
+    const char *comment = memchr(line, '#', (size_t)(end - line));
+    return comment ? comment : end;
+}
+
+/* Does the schedule begin behind this line, without its comment? */
+static bool is_schedule(const char *line, const char *end) {
+    static const char word[] = "schedule";
     while (end > line && isspace((unsigned char)end[-1])) end--;
-    return (size_t)(end - line) == n && !memcmp(line, word, n);
+    return (size_t)(end - line) == sizeof word - 1 && !memcmp(line, word, sizeof word - 1);
 }
 
 /* A line that goes on after a comma belongs to the one before. */
@@ -76,9 +82,7 @@ static void share_lines(te_reader *r, const char *text, size_t length) {
     for (const char *line = text, *stop = text + length; line < stop;) {
         const char *end = memchr(line, '\n', (size_t)(stop - line));
         if (!end) end = stop;
-        const char *code_end = memchr(line, '#', (size_t)(end - line));
-        if (!code_end) code_end = end;
-        const char *from = line;
+        const char *code_end = code_end_of(line, end), *from = line;
         if (tells_place(line, end)) {
             for (int i = 0; i < PARTS; i++)
                 memcpy(r->parts[i] + (line - text), line, (size_t)(end - line));
@@ -86,7 +90,7 @@ static void share_lines(te_reader *r, const char *text, size_t length) {
             continue;
         }
         if (!more) part = r->has_schedule ? SCHEDULE : COMPUTE;
-        if (part == COMPUTE && is_alone(line, code_end, "schedule")) {
+        if (part == COMPUTE && is_schedule(line, code_end)) {
             r->has_schedule = true;
             from = code_end;
         }
@@ -223,7 +227,7 @@ static at_status read_parts(te_reader *r, at_schedulable *out) {
 at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t length,
                       const at_template_row **out, at_error *err) {
     te_reader r = {.arena = a,
-                   .path = !strcmp(path, "-") ? "stdin" : path,
+                   .path = at_strdup(a, strcmp(path, "-") ? path : "stdin"),
                    .symbols = AT_NEW(a, at_symbols),
                    .err = err};
     at_schedulable row = {.file = NULL};
@@ -239,7 +243,7 @@ at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t le
     if (s == AT_OK) {
         row.row = (at_template_row){.name = name_of(a, path),
                                     .help = at_format(a, "the computation of %s", r.path),
-                                    .args = at_text_str(&r.args),
+                                    .args = at_text_take(a, &r.args),
                                     .record_args = at_format(a, "[%s]", at_text_str(&r.names))};
         *out = &at_schedulable_untried(a, &row)->row;
     }
@@ -337,15 +341,6 @@ static at_status include(includer *x, const level *l, const char *line, const ch
     return add(x, &next);
 }
 
-static bool is_schedule(const char *line, const char *end) {
-    static const char word[] = "schedule";
-    const size_t n = sizeof word - 1;
-    if ((size_t)(end - line) < n || memcmp(line, word, n)) return false;
-    const char *p = line + n;
-    while (p < end && isspace((unsigned char)*p)) p++;
-    return p == end || *p == '#';
-}
-
 /* Where what follows stands. */
 static void tell(includer *x, const level *l, int line) {
     if (l->file) at_text_addf(&x->out, "#line %d \"%s\"\n", line, l->file);
@@ -361,7 +356,7 @@ static at_status add(includer *x, const level *l) {
     for (; *line; number++) {
         const char *end = line + strcspn(line, "\n"), *rest;
         const char *name = in_tree ? NULL : name_at(x->arena, line, end, &rest);
-        in_tree |= is_schedule(line, end);
+        in_tree |= is_schedule(line, code_end_of(line, end));
         if (in_tree && l->file)
             return fail_at(x, l, line, "\"%s\" has a schedule: only stages are included", l->file);
         if (name) {

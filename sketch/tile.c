@@ -72,13 +72,12 @@ static at_status share_sum(tiling *t) {
                                     {.wide = 1, .narrow = 1}};
     const char *parts[4], *name = sketch_fresh_of(t->s, x->name, "parts");
     AT_TRY(sketch_split(t->s, t->leaf, t->name[k], 4, &spec, limits, parts));
-    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->leaf, .names = {[0] = parts[0]}},
-            factor = {.kind = AT_EDIT_FACTOR, .stage = t->leaf, .loop = parts[0], .names = {name}};
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->leaf, .names = {[0] = parts[0]}};
     for (int i = 0; i < x->num_axes + x->num_reduce; i++)
         if (i != k) order.names[++n] = t->name[i];
     for (int i = 0; i < 3; i++) order.names[++n] = t->rest[i] = parts[i + 1];
     AT_TRY(sketch_step(t->s, &order));
-    AT_TRY(sketch_step(t->s, &factor));
+    AT_TRY(sketch_make(t->s, AT_EDIT_FACTOR, t->leaf, NULL, parts[0], name));
     t->part = parts[0];
     t->leaf = name;
     const at_tensor *made = &t->s->compute->tensors[at_compute_find(t->s->compute, name)];
@@ -306,7 +305,6 @@ static bool is_along_row(const tiling *t, const char *loop) {
 /* The outer loops are shared out among threads, down to the first in which something is copied, or
  * stands behind tiles. */
 static at_status share_out(tiling *t) {
-    at_edit e = {.kind = AT_EDIT_FUSE, .stage = t->leaf};
     int n = 0, most = t->choice.panels ? t->columns.len + t->outer.len : AT_EDIT_MAX_NAMES;
     bool goes_on = true;
     const loop_names all = outside(t);
@@ -316,12 +314,9 @@ static at_status share_out(tiling *t) {
     if (t->part) most = 1;
     for (int i = 0; i < most && goes_on; i++) {
         if (t->choice.by_rows && is_along_row(t, all.data[i])) break;
-        e.names[n++] = all.data[i];
-        goes_on = !is_place(t, all.data[i]);
+        goes_on = !is_place(t, all.data[n++]);
     }
-    if (!n) return AT_OK;
-    AT_TRY(sketch_mark(t->s, t->leaf, e.names[0], AT_ANN_PARA));
-    return n > 1 ? sketch_step(t->s, &e) : AT_OK;
+    return sketch_share_out(t->s, t->leaf, all.data, n);
 }
 
 /* The last loop around the tile and what stands beside it; around all tiles of a block. */
@@ -417,11 +412,10 @@ static at_status make_loops(tiling *t) {
 static at_status join_groups(tiling *t) {
     const at_stage_facts *f = &t->s->facts->of[t->stage];
     const int reader = f->has_matched_reader ? f->reader : t->stage;
-    const char *stages[] = {t->leaf, t->s->facts->compute->tensors[reader].name};
+    const char *stages[] = {t->leaf, t->s->facts->compute->tensors[reader].name},
+               *lanes[] = {t->group, t->vector};
     for (int i = 0; i < 2 && t->group; i++) {
-        const at_edit fuse = {
-            .kind = AT_EDIT_FUSE, .stage = stages[i], .names = {t->group, t->vector}};
-        AT_TRY(sketch_step(t->s, &fuse));
+        AT_TRY(sketch_fuse(t->s, stages[i], lanes, 2));
         AT_TRY(sketch_mark(t->s, stages[i], t->group, AT_ANN_VEC));
     }
     return AT_OK;

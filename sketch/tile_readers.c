@@ -98,22 +98,29 @@ at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const 
     return sketch_put(s, AT_EDIT_JOIN, name, true, leaf, loop);
 }
 
+at_status sketch_add_up(sketch_state *s, const at_tensor *t, const char *leaf, const char *first,
+                        const char *copies, const char **outer) {
+    const char *parts[2];
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = leaf};
+    int n = 0;
+    if (first) order.names[n++] = first;
+    AT_TRY(sketch_split_lanes(s, leaf, t->axes[t->num_axes - 1].name, parts));
+    for (int k = 0; k < t->num_axes - 1; k++) order.names[n++] = t->axes[k].name;
+    order.names[n++] = *outer = parts[0];
+    order.names[n++] = copies;
+    order.names[n] = parts[1];
+    AT_TRY(sketch_step(s, &order));
+    return sketch_mark(s, leaf, parts[1], AT_ANN_VEC);
+}
+
 at_status tile_join_parts(tiling *t) {
     const at_facts *f = t->s->facts;
     const at_tensor *x = &f->compute->tensors[t->stage];
-    int last = x->num_axes - 1;
-    at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
-    const char *parts[2];
-    AT_TRY(sketch_split_lanes(t->s, x->name, x->axes[last].name, parts));
-    for (int k = 0; k < last; k++) order.names[k] = x->axes[k].name;
-    order.names[last] = parts[0];
-    order.names[last + 1] = t->part;
-    order.names[last + 2] = parts[1];
-    AT_TRY(sketch_step(t->s, &order));
-    AT_TRY(sketch_mark(t->s, x->name, parts[1], AT_ANN_VEC));
+    const char *outer;
+    AT_TRY(sketch_add_up(t->s, x, x->name, NULL, t->part, &outer));
     if (!f->of[t->stage].has_matched_reader) return AT_OK;
     return sketch_put(t->s, AT_EDIT_NEST, f->compute->tensors[f->of[t->stage].reader].name, false,
-                      x->name, parts[0]);
+                      x->name, outer);
 }
 
 at_status tile_ask_ahead(tiling *t) {
