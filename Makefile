@@ -137,6 +137,7 @@ $(B)/runtime/par.o: override CFLAGS += $(OPENMP)
 
 # Files that lie in the program as they are.
 $(B)/cost/x86/cores.o: $(wildcard cost/x86/*.json)
+$(B)/sketch/ansor_workloads.o: sketch/ansor_workloads.te
 
 # Again when XGBoost has come or gone.
 $(B)/tuners/registry.o: CPPFLAGS += $(if $(HAVE_XGB),-DAT_HAVE_XGBOOST)

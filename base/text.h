@@ -59,9 +59,16 @@ const char *at_nearest(const char *s, const char *const *names, int n);
 /* Appends "a, b, c", and "; did you mean b?" where one of them is near to s. */
 void at_text_add_names(at_text *out, const char *s, const char *const *names, int n);
 
-/* ---- text for people (visible.c, visible_text.c)
- * --------------------------------------------------------------
- */
+/* A file's text lies in the program as `const char name[]`, which is declared elsewhere. */
+#define AT_TEXT_OF_FILE(name, path)                                                                \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".global " #name "\n"                                                                  \
+            ".hidden " #name "\n" #name ":\n"                                                      \
+            ".incbin \"" path "\"\n"                                                               \
+            ".byte 0\n"                                                                            \
+            ".popsection\n")
+
+/* ---- text for people (visible.c, visible_text.c) --------------------------------------------- */
 
 /* The character at *s, which is stepped over; -1: no UTF-8, one byte is stepped over. *s < end. */
 int32_t at_utf8_next(const char **s, const char *end);

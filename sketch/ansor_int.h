@@ -69,11 +69,11 @@ typedef struct ansor_state {
 } ansor_state;
 
 typedef struct ansor_workload {
-    const char *name;
-    int least;        /* numbers in a key: TVM's function has no defaults for these */
-    const char *text; /* as a .te file */
+    const char *name, *text; /* text: as a .te file */
+    int name_length, least;  /* least: numbers in a key: TVM's function has no defaults for these */
+    size_t length;
 } ansor_workload;
-const ansor_workload *ansor_find_workload(const char *name); /* NULL: it is not known */
+bool ansor_find_workload(const char *name, ansor_workload *out); /* false: it is not known */
 void ansor_add_workloads(at_text *out);
 #define ANSOR_REFUSE(s, ...) at_fail((s)->err, AT_E_INPUT, __VA_ARGS__)
 

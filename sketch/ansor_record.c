@@ -90,16 +90,16 @@ static at_status computation(at_arena *a, const char *key, at_ansor *out, at_tas
     if (json->kind != AT_JSON_ARRAY || !json->child || json->child->kind != AT_JSON_STRING)
         return at_fail(err, AT_E_INPUT, "workload key %.80s: no list that begins with a name", key);
     out->workload = json->child->string;
-    const ansor_workload *w = ansor_find_workload(out->workload);
+    ansor_workload w;
     int numbers = 0;
-    if (!w) {
+    if (!ansor_find_workload(out->workload, &w)) {
         ansor_add_workloads(&names);
         at_fail(err, AT_E_INPUT, "workload \"%.80s\" is not known: there are %s", out->workload,
                 at_text_str(&names));
         at_text_free(&names);
         return AT_E_INPUT;
     }
-    AT_TRY(at_te_parse(a, out->workload, w->text, strlen(w->text), &out->computation, err));
+    AT_TRY(at_te_parse(a, out->workload, w.text, w.length, &out->computation, err));
     const char *name = out->computation->args;
     for (const at_json *v = json->child->next; v; v = v->next) {
         if (v->kind == AT_JSON_STRING && !strcmp(v->string, "float32")) continue;
@@ -114,11 +114,11 @@ static at_status computation(at_arena *a, const char *key, at_ansor *out, at_tas
         if (name) name += strspn(name, ", ");
         numbers++;
     }
-    if (numbers < w->least) {
+    if (numbers < w.least) {
         at_text_free(&args);
         return at_fail(err, AT_E_INPUT,
                        "workload key %.80s: numbers are missing; of %s the first %d are needed",
-                       key, out->computation->args, w->least);
+                       key, out->computation->args, w.least);
     }
     at_status s = at_task_new(a, out->computation, at_text_str(&args), task, err);
     at_text_free(&args);
@@ -155,12 +155,12 @@ static at_status program(at_arena *a, const at_task *task, ansor_state *s, const
         int n = at_task_num_definitions(task);
         at_definition *all = AT_NEW_ARRAY(a, at_definition, n + 1);
         for (int i = 0; i < n; i++) all[i] = *at_task_definition(task, i);
-        all[n] = (at_definition){.kind = AT_DEFINE_SIZES, .text = {at_text_str(&sizes)}};
-        *out = at_schedulable_of_numbers(a, task,
-                                         (at_schedulable){.definitions = all,
-                                                          .num_definitions = n + (sizes.len > 0),
-                                                          .compute = c,
-                                                          .tree = tree});
+        const bool has_sizes = sizes.len > 0;
+        all[n] = (at_definition){.kind = AT_DEFINE_SIZES, .text = {at_text_take(a, &sizes)}};
+        *out = at_schedulable_of_numbers(
+            a, task,
+            (at_schedulable){
+                .definitions = all, .num_definitions = n + has_sizes, .compute = c, .tree = tree});
     }
     at_text_free(&sizes);
     return status;

@@ -12,18 +12,9 @@
 
 /* ---- files of measured speeds, which lie in the program as they are -------------------------- */
 
-#define KEPT(name)                                                                                 \
-    __asm__(".pushsection .rodata\n"                                                               \
-            ".global at_x86_speeds_" #name "\n"                                                    \
-            ".hidden at_x86_speeds_" #name "\n"                                                    \
-            "at_x86_speeds_" #name ":\n"                                                           \
-            ".incbin \"cost/x86/speeds_" #name ".json\"\n"                                         \
-            ".byte 0\n"                                                                            \
-            ".popsection\n")
-
-KEPT(sapphirerapids);
-KEPT(znver3);
-KEPT(znver5);
+AT_TEXT_OF_FILE(at_x86_speeds_sapphirerapids, "cost/x86/speeds_sapphirerapids.json");
+AT_TEXT_OF_FILE(at_x86_speeds_znver3, "cost/x86/speeds_znver3.json");
+AT_TEXT_OF_FILE(at_x86_speeds_znver5, "cost/x86/speeds_znver5.json");
 
 /* ---- facts of cores -------------------------------------------------------------------------- */
 
