@@ -109,7 +109,7 @@ static at_status make_kernel(at_session *s, const char *name, const char *suffix
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Both or none. */
-static at_status write_files(at_arena *a, const at_options *o, const at_text *source,
+static at_status write_files(at_arena *a, const at_options *o, at_text *source,
                              const at_text *header, at_error *err) {
     at_output_rules rules = at_rules_of_output(o);
     const char *path = at_header_path(a, o->output);
@@ -211,13 +211,11 @@ static at_status apply_one(at_session *s, at_text *source, const at_options *o, 
     }
     if (!o->json) return AT_OK;
 
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_task(&out, s);
     at_out_config(&out, &s->what.chosen.config);
     at_out_string(&out, "name", as_it_is ? s->what.row->name : kernel.name);
     out_files(s->arena, &out, o, source);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
@@ -336,8 +334,7 @@ static const char *set_head(const apply_set *set, const at_options *o) {
 
 static at_status print_set(const apply_set *set, const at_options *o, const at_text *source,
                            at_error *err) {
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_begin(&out, "kernels", '[');
     for (int i = 0; i < set->n; i++) {
         at_out_begin(&out, NULL, '{');
@@ -349,7 +346,6 @@ static at_status print_set(const apply_set *set, const at_options *o, const at_t
     }
     at_out_end(&out, ']');
     out_files(set->arena, &out, o, source);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 

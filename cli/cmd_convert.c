@@ -60,8 +60,7 @@ static void rebind(conversion *c, at_record *r) {
 
 static at_status print_json(const at_options *o, const conversion *c, int n, const char *from,
                             at_error *err) {
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_string(&out, "from", from);
     at_out_string(&out, "to", o->to);
     at_out_int(&out, "records", n);
@@ -70,7 +69,6 @@ static at_status print_json(const at_options *o, const conversion *c, int n, con
         at_out_string(&out, NULL, c->losses.data[i] + strlen("lost: "));
     at_out_end(&out, ']');
     at_out_string(&out, "output", o->output);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 

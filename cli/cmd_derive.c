@@ -143,15 +143,12 @@ static at_status print_text(const derived *d, const at_options *o, at_error *err
         if (s->waits) at_text_addf(&out, "  %s\n", s->waits);
         if (undotted_of(s)) at_text_addf(&out, "  %s\n", undotted_of(s));
     }
-    at_status status = at_print(&out, err);
-    at_text_free(&out);
-    return status;
+    return at_print(&out, err);
 }
 
 static at_status print_json(const derived *d, at_error *err) {
     const at_compute *c = d->facts.compute;
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_task(&out, d->session);
     at_out_begin(&out, "tensors", '[');
     for (int t = 0; t < c->num_tensors; t++) {
@@ -179,7 +176,6 @@ static at_status print_json(const derived *d, at_error *err) {
         at_text_free(&steps);
     }
     at_out_end(&out, ']');
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 

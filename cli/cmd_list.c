@@ -5,8 +5,7 @@
 #include "tuners/tuners.h"
 
 static at_status print_json(at_error *err) {
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_begin(&out, "templates", '[');
     for (int i = 0; i < at_template_count(); i++) {
         const at_template_row *row = at_template_at(i);
@@ -34,7 +33,6 @@ static at_status print_json(at_error *err) {
         at_out_end(&out, '}');
     }
     at_out_end(&out, ']');
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
@@ -61,7 +59,5 @@ at_status at_cmd_list(const at_options *o, at_error *err) {
         at_text_addf(&out, "  %-13s ", at_tuner_row(i)->name);
         at_text_add_words(&out, COLUMN, at_tuner_row(i)->help);
     }
-    at_status status = at_print(&out, err);
-    at_text_free(&out);
-    return status;
+    return at_print(&out, err);
 }

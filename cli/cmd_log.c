@@ -120,9 +120,7 @@ static at_status print_text(const char *path, const at_log_summary *s, at_error 
     at_text out = {0};
     add_head(&out, path, s);
     for (int i = 0; i < s->num_groups; i++) add_group(&out, &s->groups[i]);
-    at_status status = at_print(&out, err);
-    at_text_free(&out);
-    return status;
+    return at_print(&out, err);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -205,8 +203,7 @@ static void out_group(at_out *out, const at_log_group *g) {
 }
 
 static at_status print_json(const at_log_summary *s, at_error *err) {
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_int(&out, "lines", s->stats.lines);
     at_out_int(&out, "records", s->stats.records);
     at_out_int(&out, "old_version", s->stats.old_version);
@@ -223,7 +220,6 @@ static at_status print_json(const at_log_summary *s, at_error *err) {
     at_out_begin(&out, "tasks", '[');
     for (int i = 0; i < s->num_groups; i++) out_group(&out, &s->groups[i]);
     at_out_end(&out, ']');
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
@@ -245,8 +241,7 @@ static at_status split(const at_options *o, at_arena *a, at_error *err) {
     int n;
     AT_TRY(at_log_split(a, o->operands[0], o->force, at_warn, NULL, &parts, &n, err));
     if (o->json) {
-        at_out out = {0};
-        at_out_begin(&out, NULL, '{');
+        at_out out = at_out_object();
         at_out_begin(&out, "parts", '[');
         for (int i = 0; i < n; i++) {
             at_out_begin(&out, NULL, '{');
@@ -256,16 +251,13 @@ static at_status split(const at_options *o, at_arena *a, at_error *err) {
             at_out_end(&out, '}');
         }
         at_out_end(&out, ']');
-        at_out_end(&out, '}');
         return at_out_print(&out, err);
     }
     at_text out = {0};
     for (int i = 0; i < n; i++)
         at_text_addf(&out, "%s: %lld records of %s\n", at_visible(a, parts[i].path),
                      (long long)parts[i].records, at_visible(a, parts[i].workload));
-    at_status s = at_print(&out, err);
-    at_text_free(&out);
-    return s;
+    return at_print(&out, err);
 }
 
 static at_status check(const at_options *o, at_error *err) {

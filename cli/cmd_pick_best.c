@@ -37,8 +37,7 @@ static void warn_of(const at_options *o, at_arena *a, const at_pick *picks, int 
 }
 
 static at_status print_json(const at_options *o, const at_pick *picks, int count, at_error *err) {
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_begin(&out, "picked", '[');
     for (int i = 0; i < count; i++) {
         const at_record *r = &picks[i].record;
@@ -56,7 +55,6 @@ static at_status print_json(const at_options *o, const at_pick *picks, int count
     }
     at_out_end(&out, ']');
     at_out_string(&out, "output", o->output);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
@@ -101,10 +99,8 @@ static at_status print_text(const at_options *o, at_arena *a, const at_pick *pic
         at_text_addf(&out, "%d record%s written to %s\n", count, at_plural(count),
                      at_visible(a, o->output));
     }
-    at_status status = at_print(&out, err);
     at_text_free(&cell);
-    at_text_free(&out);
-    return status;
+    return at_print(&out, err);
 }
 
 at_status at_cmd_pick_best(const at_options *o, at_error *err) {

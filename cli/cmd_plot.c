@@ -60,8 +60,7 @@ static void out_knob(at_out *out, const at_knob_values *k) {
 }
 
 static at_status print_json(const at_curves *c, const at_options *o, at_error *err) {
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_begin(&out, "tasks", '[');
     for (int i = 0; i < c->panels.len; i++) {
         const at_panel *p = c->panels.data[i];
@@ -77,7 +76,6 @@ static at_status print_json(const at_curves *c, const at_options *o, at_error *e
     }
     at_out_end(&out, ']');
     at_out_string(&out, "output", o->output);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
@@ -85,9 +83,7 @@ static at_status print_text(const at_curves *c, const at_options *o, at_arena *a
     at_text out = {0};
     if (o->knobs) at_knobs_text(&out, c);
     else at_plot_text(&out, a, c, o->against);
-    at_status s = at_print(&out, err);
-    at_text_free(&out);
-    return s;
+    return at_print(&out, err);
 }
 
 at_status at_cmd_plot(const at_options *o, at_error *err) {

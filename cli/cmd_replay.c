@@ -210,9 +210,7 @@ static at_status print_text(const replay *r, at_error *err) {
                          r->searches[i].tuner);
         add_curve(&out, &r->searches[i], r->options->csv ? 1 : 0);
     }
-    at_status status = at_print(&out, err);
-    at_text_free(&out);
-    return status;
+    return at_print(&out, err);
 }
 
 /* Each trial as it came; search_s: of a search, divided by its trials. */
@@ -244,7 +242,6 @@ static at_status print_trace(const replay *r, at_error *err) {
             at_text_add(&out, "\n");
             if (out.len < 1 << 16) continue;
             if (status == AT_OK) status = at_print(&out, err);
-            at_text_clear(&out);
         }
     }
     if (status == AT_OK) status = at_print(&out, err);
@@ -278,8 +275,7 @@ static void add_shares(at_out *out, const replay *r, const at_searches *s) {
 static at_status print_json(const replay *r, at_error *err) {
     const at_recorded *space = &r->space;
     double expected[AT_NUM_GOALS];
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_begin(&out, "space", '{');
     at_out_string(&out, "task", space->task ? at_task_row(space->task)->name : space->name);
     at_out_json(&out, "args", space->args);
@@ -307,7 +303,6 @@ static at_status print_json(const replay *r, at_error *err) {
         at_out_end(&out, '}');
     }
     at_out_end(&out, ']');
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 

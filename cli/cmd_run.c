@@ -46,7 +46,6 @@ static at_status print_json(const at_session *s, const at_record *r, const at_ca
     at_out_notes(&out, c->kernel);
     at_out_accuracy(&out, &r->extra.accuracy);
     if (bound) at_out_why(&out, s, bound, t->time_s);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
@@ -84,9 +83,7 @@ static at_status print_text(const at_session *s, const at_record *r, const at_ca
         at_text_add_why(&out, s, bound, t->time_s);
         at_text_add_notes(&out, c->kernel);
     }
-    at_status status = at_print(&out, err);
-    at_text_free(&out);
-    return status;
+    return at_print(&out, err);
 }
 
 static at_status run(at_session *s, const at_options *o, at_error *err) {
@@ -111,7 +108,6 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
         at_text text = {0};
         at_text_addf(&text, "autotune: its texts are in %s/\n", at_visible(s->arena, folder));
         at_say(&text);
-        at_text_free(&text);
     }
     if (r.error_no)
         return at_fail_lines(err, AT_E_NO_VALID, "%s: %s%s", at_err_no_name(r.error_no),

@@ -34,8 +34,7 @@ static const at_accuracy *recorded_accuracy(const at_session *s) {
 }
 
 static at_status print_json(const at_session *s, const shown *v, at_error *err) {
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_task(&out, s);
     at_out_config(&out, &s->what.chosen.config);
     at_out_double(&out, "flops", s->what.flops);
@@ -46,7 +45,6 @@ static at_status print_json(const at_session *s, const shown *v, at_error *err) 
     if (v->code) at_out_string(&out, "code", v->code);
     if (v->has_dump) at_out_string(&out, "dump", at_text_str(&v->dump));
     if (v->bound) at_out_why(&out, s, v->bound, 0);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
@@ -65,9 +63,7 @@ static at_status print_text(const at_session *s, const shown *v, at_error *err) 
         at_text_add(&out, "\n");
         at_text_add_why(&out, s, v->bound, 0);
     }
-    at_status status = at_print(&out, err);
-    at_text_free(&out);
-    return status;
+    return at_print(&out, err);
 }
 
 /* Alone, so that it can be a file for --from-steps. */

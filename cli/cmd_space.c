@@ -46,8 +46,7 @@ static shown_space space_of(const at_session *s, const at_options *o) {
 
 static at_status print_json(const at_session *s, const shown_space *v, const at_config *configs,
                             int count, at_error *err) {
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_task(&out, s);
     at_out_int(&out, "len", at_space_len(v->space));
     at_out_int(&out, "range_begin", v->begin);
@@ -69,7 +68,6 @@ static at_status print_json(const at_session *s, const shown_space *v, const at_
         at_out_end(&out, '}');
     }
     at_out_end(&out, ']');
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
@@ -96,9 +94,7 @@ static at_status print_text(const at_session *s, const shown_space *v, const at_
             at_text_add(&out, "\n");
         }
     }
-    at_status status = at_print(&out, err);
-    at_text_free(&out);
-    return status;
+    return at_print(&out, err);
 }
 
 static at_status space(at_session *s, const at_options *o, at_error *err) {

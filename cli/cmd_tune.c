@@ -185,10 +185,8 @@ static at_status report_others(set *s, const at_set_tuning *t, at_error *err) {
             if (first_like(t, u) != u || at_set_on(m, t->like) == u) continue;
             at_text head = {0};
             at_text_addf(&head, "\nOn %s, %s:\n\n", u->s.how.context.cpu, u->s.how.context.isa);
-            at_status status = at_print(&head, err);
-            at_text_free(&head);
-            if (status == AT_OK) status = report_on(s, t, u, err);
-            if (status != AT_OK) return status;
+            AT_TRY(at_print(&head, err));
+            AT_TRY(report_on(s, t, u, err));
         }
     }
     return AT_OK;
@@ -308,7 +306,6 @@ static at_status end_json(set *s, at_out *json, bool has_outputs, at_status stat
     at_error late;
     if (!s->result.ways.len) return at_text_free(&json->text), status;
     if (!has_outputs) at_out_string(json, "outputs", NULL);
-    at_out_end(json, '}');
     const at_status printed = at_out_print(json, status == AT_OK ? err : &late);
     return status == AT_OK ? printed : status;
 }

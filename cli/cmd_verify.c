@@ -37,9 +37,7 @@ static at_status print_row(const char *path, const at_record *r, bool wins, cons
     if (*x->note) at_text_add(&t, x->time_s > 0 ? "; " : ": ");
     at_text_add_visible(&t, x->note);
     at_text_add(&t, "\n");
-    at_status s = at_print(&t, err);
-    at_text_free(&t);
-    return s;
+    return at_print(&t, err);
 }
 
 static void add_counts(at_text *t, const verification *v) {
@@ -125,7 +123,6 @@ static at_status print_end(verification *v, at_error *err) {
             at_out_int(out, at_verdict_name((at_verdict)i), v->count[i]);
         at_out_end(out, '}');
         at_out_int(out, "left_out", v->left_out);
-        at_out_end(out, '}');
         s = at_out_print(out, err);
     } else if (v->records) {
         at_text_add(&t, "\n");

@@ -32,7 +32,6 @@ static void waits(const char *path) {
     at_text_add_visible(&text, path);
     at_text_add(&text, "; Ctrl-C ends it\n");
     at_say(&text);
-    at_text_free(&text);
 }
 
 at_status at_cmd_work(const at_options *o, at_error *err) {
@@ -45,7 +44,6 @@ at_status at_cmd_work(const at_options *o, at_error *err) {
     if (!o->json) return AT_OK;
     at_out_begin(&out, NULL, '{');
     at_out_int(&out, "searches", served);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
@@ -81,15 +79,12 @@ static at_status print_text(const at_worker_state *w, int n, const at_cache_stat
     for (int i = 0; i < n; i++) add_worker(&out, &w[i]);
     if (!n) at_text_add(&out, "no workers\n");
     add_cache(&out, cache, clean);
-    at_status status = at_print(&out, err);
-    at_text_free(&out);
-    return status;
+    return at_print(&out, err);
 }
 
 static at_status print_json(const at_worker_state *w, int n, const at_cache_state *cache,
                             at_error *err) {
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_begin(&out, "workers", '[');
     for (int i = 0; i < n; i++, w++) {
         at_out_begin(&out, NULL, '{');
@@ -109,7 +104,6 @@ static at_status print_json(const at_worker_state *w, int n, const at_cache_stat
     at_out_string(&out, "path", cache->path);
     at_out_int(&out, "files", cache->files);
     at_out_int(&out, "bytes", cache->bytes);
-    at_out_end(&out, '}');
     at_out_end(&out, '}');
     return at_out_print(&out, err);
 }

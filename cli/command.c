@@ -70,7 +70,5 @@ at_status at_command_print_end(at_tuning *t, const at_best *best, at_error *err)
     else at_text_add_time(&out, best->time_s);
     at_text_add(&out, ".\n");
     at_text_add_trials(&out, t);
-    at_status s = at_print(&out, err);
-    at_text_free(&out);
-    return s;
+    return at_print(&out, err);
 }

@@ -156,12 +156,10 @@ static void describe_verb(at_text *out, at_verb v) {
 }
 
 /* Text as it is, or as the member "help" of an object. */
-static at_status print_help(const at_options *o, const at_text *help, at_error *err) {
+static at_status print_help(const at_options *o, at_text *help, at_error *err) {
     if (!o->json) return at_print(help, err);
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_string(&out, "help", at_text_str(help));
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
@@ -291,6 +289,5 @@ at_status at_cmd_version(const at_options *o, at_error *err) {
     }
     at_out_begin(&out, NULL, '{');
     at_out_string(&out, "version", AT_VERSION);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }

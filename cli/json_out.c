@@ -19,6 +19,12 @@ void at_out_begin(at_out *o, const char *key, char bracket) {
     o->comma = false;
 }
 
+at_out at_out_object(void) {
+    at_out o = {.comma = false};
+    at_out_begin(&o, NULL, '{');
+    return o;
+}
+
 void at_out_end(at_out *o, char bracket) {
     at_text_addn(&o->text, &bracket, 1);
     o->comma = true;
@@ -81,8 +87,7 @@ void at_out_record(at_out *o, const at_record *r) {
 }
 
 at_status at_out_print(at_out *o, at_error *err) {
+    at_out_end(o, '}');
     at_text_add(&o->text, "\n");
-    at_status s = at_print(&o->text, err);
-    at_text_free(&o->text);
-    return s;
+    return at_print(&o->text, err);
 }

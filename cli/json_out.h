@@ -5,13 +5,14 @@
 #include "base/base.h"
 #include "records/records.h"
 
-/* Start with {0}. Members are written in order; key is NULL for array elements and the object
- * itself. */
+/* Members are written in order; key is NULL for array elements and the object itself. {0}: nothing
+ * has been written. */
 typedef struct at_out {
     at_text text;
     bool comma; /* something precedes on this level */
 } at_out;
 
+at_out at_out_object(void);                                  /* an object has begun */
 void at_out_begin(at_out *o, const char *key, char bracket); /* '{' or '[' */
 void at_out_end(at_out *o, char bracket);
 void at_out_string(at_out *o, const char *key, const char *value); /* NULL: null */
@@ -28,7 +29,7 @@ void at_out_record(at_out *o, const at_record *r);
 /* Members gflops and gbytes_per_s, of which one is null; both where speed is 0. */
 void at_out_speed(at_out *o, double speed, bool in_bytes);
 
-/* Prints and frees. AT_E_OUTPUT where stdout does not take it. */
+/* Ends the object, prints and frees. AT_E_OUTPUT where stdout does not take it. */
 at_status at_out_print(at_out *o, at_error *err);
 
 #endif

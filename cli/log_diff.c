@@ -162,10 +162,8 @@ static at_status print_text(at_arena *arena, const at_options *o, const pairs *p
                  p->count[ONLY_A], p->count[ONLY_B]);
     if (isfinite(p->ratio)) at_text_addf(&out, "; on average B takes %.3f of A's time", p->ratio);
     at_text_add(&out, "\n");
-    at_status s = at_print(&out, err);
     at_text_free(&cell);
-    at_text_free(&out);
-    return s;
+    return at_print(&out, err);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -190,8 +188,7 @@ static void out_side(at_out *out, const char *name, const at_pick *p, const at_s
 }
 
 static at_status print_json(const pairs *p, at_error *err) {
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_begin(&out, "tasks", '[');
     for (int i = 0; i < p->of.len; i++) {
         const pair *q = &p->of.data[i];
@@ -212,7 +209,6 @@ static at_status print_json(const pairs *p, at_error *err) {
     for (int v = 0; v <= ONLY_B; v++) at_out_int(&out, verdict_names[v], p->count[v]);
     at_out_end(&out, '}');
     at_out_double(&out, "ratio", p->ratio);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 

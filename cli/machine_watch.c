@@ -177,7 +177,6 @@ static void add_picture(at_text *out, const watch *w) {
 
 static at_status print(at_text *text, at_error *err) {
     at_status s = at_print(text, err);
-    at_text_clear(text);
     fflush(stdout);
     return s;
 }

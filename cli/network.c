@@ -90,7 +90,6 @@ at_status at_network_look(const at_options *o, at_network_describe *describe,
         at_out_begin(&json, NULL, '{');
         at_out_string(&json, "network", net->path);
         members(&json, &p, o);
-        at_out_end(&json, '}');
         s = at_out_print(&json, err);
     } else if (s == AT_OK) {
         describe(&text, &p, o);

@@ -165,16 +165,13 @@ static at_status say_written(const programs *all, const at_options *o, const wri
         at_net_add_sizes(&out, &all->sized);
         at_text_add(&out, "\n");
     }
-    at_status s = at_print(&out, err);
-    at_text_free(&out);
-    return s;
+    return at_print(&out, err);
 }
 
 static at_status print_json(at_arena *a, const programs *all, const at_options *o, const written *w,
                             at_error *err) {
     const at_net_program *p = all->of;
-    at_out json = {0};
-    at_out_begin(&json, NULL, '{');
+    at_out json = at_out_object();
     at_out_string(&json, "network", p->net->path);
     at_out_net_kinds(&json, p);
     at_out_begin(&json, "isas", '[');
@@ -192,7 +189,6 @@ static at_status print_json(at_arena *a, const programs *all, const at_options *
     at_out_string(&json, "header", at_header_path(a, o->output));
     at_out_string(&json, "weights", w->weights_path);
     at_out_bool(&json, "compared", o->with_main || o->engine.max_error > 0);
-    at_out_end(&json, '}');
     return at_out_print(&json, err);
 }
 

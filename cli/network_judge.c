@@ -91,7 +91,6 @@ at_status at_network_judge(const at_options *o, at_net_program *p, const at_net_
         at_text_addf(&said, "autotune: --max-error: %d kind%s of parts %s computed in other ways\n",
                      replaced, at_plural(replaced), replaced == 1 ? "is" : "are");
         at_say(&said);
-        at_text_free(&said);
     }
     return refuse_wrong(o, t, errors, "", b->is_exact ? "no other way of a part helps, and " : "",
                         err);
@@ -133,9 +132,7 @@ static at_status tell(const at_options *o, const at_net_truth *t, const double *
         at_network_add_error(&out, t, i, errors[i], at_network_limit(o));
         at_text_add(&out, "\n");
     }
-    const at_status s = at_print(&out, err);
-    at_text_free(&out);
-    return s;
+    return at_print(&out, err);
 }
 
 static void add_json(const at_options *o, const at_net_truth *t, const double *errors,
@@ -161,9 +158,7 @@ static at_status try_inside(const at_options *o, at_net_program *p, const at_net
     at_text out = {0};
     at_text_addf(&out, "inside the network %d kind%s of parts %s faster in another way\n", changed,
                  at_plural(changed), changed == 1 ? "is" : "are");
-    const at_status s = at_print(&out, err);
-    at_text_free(&out);
-    return s;
+    return at_print(&out, err);
 }
 
 static at_status check(const at_options *o, at_arena *a, const at_net *net, const char *log,

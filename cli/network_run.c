@@ -95,8 +95,7 @@ static void add_output(net_run *r, at_out *json, int i) {
 }
 
 static at_status print_json(net_run *r, at_error *err) {
-    at_out json = {0};
-    at_out_begin(&json, NULL, '{');
+    at_out json = at_out_object();
     at_out_string(&json, "network", r->net->path);
     at_out_net_kinds(&json, &r->program);
     at_out_begin(&json, "outputs", '[');
@@ -105,7 +104,6 @@ static at_status print_json(net_run *r, at_error *err) {
     at_out_double(&json, "time_ns", r->least_s * 1e9);
     at_out_int(&json, "runs", RUNS);
     if (r->steps_s) at_out_net_why(&json, &r->program, r->steps_s);
-    at_out_end(&json, '}');
     return at_out_print(&json, err);
 }
 

@@ -198,17 +198,15 @@ void at_limit_outputs(const at_options *o) {
 
 static at_status print_page_json(const char *output, int num_tasks, const at_text *page,
                                  at_error *err) {
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_int(&out, "tasks", num_tasks);
     at_out_string(&out, "output", output);
     at_out_string(&out, "html", output ? NULL : at_text_str(page));
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
 static at_status write_page(const at_options *o, int num, const char *of, const char *output,
-                            const at_text *page, at_error *err) {
+                            at_text *page, at_error *err) {
     at_text told = {0};
     if (!strcmp(output, "-")) output = NULL; /* standard output */
     if (output) {
@@ -220,13 +218,11 @@ static at_status write_page(const at_options *o, int num, const char *of, const 
     at_text_addf(&told, "%d %s%s written to ", num, of, at_plural(num));
     at_text_add_visible(&told, output);
     at_text_add(&told, "\n");
-    at_status s = at_print(&told, err);
-    at_text_free(&told);
-    return s;
+    return at_print(&told, err);
 }
 
 at_status at_report_write(const at_options *o, int num, const char *of, const char *reported,
-                          const at_text *page, at_error *err) {
+                          at_text *page, at_error *err) {
     at_arena *a = at_arena_new();
     const char *output = o->output ? o->output : at_format(a, "%s.html", at_base_name(reported));
     const at_status s = write_page(o, num, of, output, page, err);

@@ -26,6 +26,6 @@ void at_limit_outputs(const at_options *o);
 /* Writes the page to the file of --output, else to REPORTED.html in the working folder, and tells
  * how many tasks, or networks, there are; or prints it. reported: a file's path. */
 at_status at_report_write(const at_options *o, int num, const char *of, const char *reported,
-                          const at_text *page, at_error *err);
+                          at_text *page, at_error *err);
 
 #endif

@@ -103,5 +103,4 @@ void at_progress_end(at_progress *p, const at_tally *t) {
     at_text text = {0};
     at_text_add(&text, "timing the best few again, in turn ...\n");
     at_say(&text);
-    at_text_free(&text);
 }

@@ -276,9 +276,7 @@ static at_status print_text(const layers *all, const at_options *o, at_error *er
     if (!r->advice && r->log_path) add_next(&out, r, all->of.data[0].best, o);
     if (o->stats && t) add_stats(&out, r);
     if (r->advice) at_text_addf(&out, "%s\n", r->advice);
-    at_status status = at_print(&out, err);
-    at_text_free(&out);
-    return status;
+    return at_print(&out, err);
 }
 
 /* ---- ways of computing one thing ------------------------------------------------------------- */
@@ -347,9 +345,7 @@ static at_status print_ways(const layers *all, at_error *err) {
         at_text_add_word(&out, r->log_path);
         at_text_add(&out, " -o kernel.c\n");
     }
-    at_status status = at_print(&out, err);
-    at_text_free(&out);
-    return status;
+    return at_print(&out, err);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -380,13 +376,11 @@ static void add_ways_json(at_out *out, const layer *l) {
 
 static at_status ways_json(const layers *all, at_error *err) {
     const at_set_result *r = all->result;
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     add_ways_json(&out, all->of.data);
     at_out_int(&out, "trials", done(r));
     at_out_double(&out, "seconds", (double)(at_now_ns() - r->start_ns) * 1e-9);
     at_out_string(&out, "log", r->log_path);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
@@ -442,7 +436,6 @@ static at_status print_json(const layers *all, const at_options *o, at_error *er
     at_out_begin(&out, NULL, '{');
     at_out_string(&out, "workload", o->workload ? o->workload : o->operands[0]);
     add_members(&out, all);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 

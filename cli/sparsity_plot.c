@@ -48,8 +48,7 @@ static at_status read_sparsities(const at_options *o, at_arena *a, at_sparse_pan
 
 static at_status print_sparsities_json(const at_sparse_panels *p, const at_options *o,
                                        at_error *err) {
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_begin(&out, "tasks", '[');
     for (int i = 0; i < p->of.len; i++) {
         const at_sparse_panel *panel = &p->of.data[i];
@@ -82,7 +81,6 @@ static at_status print_sparsities_json(const at_sparse_panels *p, const at_optio
     }
     at_out_end(&out, ']');
     at_out_string(&out, "output", o->output);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
@@ -97,7 +95,5 @@ at_status at_plot_sparsities(const at_options *o, at_arena *a, at_error *err) {
     if (o->json) return print_sparsities_json(&panels, o, err);
     if (o->output) return AT_OK;
     at_sparsity_text(&text, a, &panels);
-    at_status s = at_print(&text, err);
-    at_text_free(&text);
-    return s;
+    return at_print(&text, err);
 }

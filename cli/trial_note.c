@@ -43,7 +43,6 @@ static void say_failure(const at_options *o, at_session *s, const at_tally *tall
     at_text_add_command(&out, o, s, r->config.index);
     at_text_add(&out, "\n");
     at_say(&out);
-    at_text_free(&out);
 }
 
 static void say_line(at_session *s, const at_tally *tally, const at_record *r) {
@@ -62,7 +61,6 @@ static void say_line(at_session *s, const at_tally *tally, const at_record *r) {
     add_config(&out, s, r->config.index);
     at_text_add(&out, "\n");
     at_say(&out);
-    at_text_free(&out);
 }
 
 static void add_result(at_text *out, const at_record *r) {
@@ -91,7 +89,6 @@ static void say_debug(at_session *s, const at_tally *tally, const at_record *r) 
         at_config_print_str(&out, &config);
     at_text_add(&out, "\n");
     at_say(&out);
-    at_text_free(&out);
 }
 
 void at_note_trial(at_notes *n, at_session *s, const at_tally *tally, const at_record *r,

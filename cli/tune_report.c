@@ -54,9 +54,7 @@ static at_status print_text(at_tuning *t, const at_options *o, const at_best *be
     at_text_add(&out, "\n");
     at_text_add_run_end(&out, t, o, best);
     if (o->stats) at_text_add_stats(&out, t, best);
-    at_status status = at_print(&out, err);
-    at_text_free(&out);
-    return status;
+    return at_print(&out, err);
 }
 
 void at_out_failed(at_out *out, const at_tally *t) {
@@ -110,8 +108,7 @@ static void out_states(at_out *out, const at_tuning *t) {
 static at_status print_json(at_tuning *t, const at_best *best, at_error *err) {
     at_session *s = &t->s;
     const at_seen seen = at_session_seen(s);
-    at_out out = {0};
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_task(&out, s);
     at_out_string(&out, "tuner", at_tuner_name(t->tuner));
     at_out_unsigned(&out, "seed", s->options.seed);
@@ -130,7 +127,6 @@ static at_status print_json(at_tuning *t, const at_best *best, at_error *err) {
     at_out_int(&out, "disturbed", seen.disturbed);
     at_out_string(&out, "reference", seen.is_projected ? "projected" : "whole");
     at_out_string(&out, "log", t->log_path);
-    at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 

@@ -66,19 +66,19 @@ static void print_sizes(at_text *out, const at_entity *e, char open, char close)
     at_text_addf(out, open == '(' && e->n == 1 ? ",%c" : "%c", close);
 }
 
-void at_entity_print_json(at_text *out, const at_entity *e) {
-    if (e->kind == AT_KNOB_OPTION) {
-        at_json_print(out, e->option);
-    } else if (e->marks) {
-        at_text_add(out, "[");
-        for (int i = 0; i < e->n; i++) {
-            if (i) at_text_add(out, ", ");
-            at_text_add_json_string(out, e->marks[i]);
-        }
-        at_text_add(out, "]");
-    } else {
-        print_sizes(out, e, '[', ']');
+static void print_marks(at_text *out, const at_entity *e, void (*add)(at_text *, const char *)) {
+    at_text_add(out, "[");
+    for (int i = 0; i < e->n; i++) {
+        if (i) at_text_add(out, ", ");
+        add(out, e->marks[i]);
     }
+    at_text_add(out, "]");
+}
+
+void at_entity_print_json(at_text *out, const at_entity *e) {
+    if (e->kind == AT_KNOB_OPTION) at_json_print(out, e->option);
+    else if (e->marks) print_marks(out, e, at_text_add_json_string);
+    else print_sizes(out, e, '[', ']');
 }
 
 /* ---- Python
@@ -99,19 +99,10 @@ void at_python_value(at_text *out, const at_json *v) {
 }
 
 void at_entity_print_python(at_text *out, const at_entity *e, bool permutation_as_tuple) {
-    if (e->kind == AT_KNOB_OPTION) {
-        at_python_value(out, e->option);
-    } else if (e->marks) {
-        at_text_add(out, "[");
-        for (int i = 0; i < e->n; i++) {
-            if (i) at_text_add(out, ", ");
-            at_text_add_python_string(out, e->marks[i]);
-        }
-        at_text_add(out, "]");
-    } else {
-        bool tuple = e->kind == AT_KNOB_REORDER && permutation_as_tuple;
-        print_sizes(out, e, tuple ? '(' : '[', tuple ? ')' : ']');
-    }
+    const bool tuple = e->kind == AT_KNOB_REORDER && permutation_as_tuple;
+    if (e->kind == AT_KNOB_OPTION) at_python_value(out, e->option);
+    else if (e->marks) print_marks(out, e, at_text_add_python_string);
+    else print_sizes(out, e, tuple ? '(' : '[', tuple ? ')' : ']');
 }
 
 void at_names_list(at_text *out, const char *const *names, int n) {

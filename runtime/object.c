@@ -149,7 +149,7 @@ static void judge(const char *name, double timeout_s, at_compiled *c, at_object 
 static at_status run_both(at_arena *a, const char *source, const char *entry, char **argv,
                           double timeout_s, int64_t room_bytes, const volatile int *stop,
                           at_object *out, at_error *err) {
-    const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+    const char *name = at_base_name(argv[0]);
     at_compiled done = {.io = AT_IO_CLOSED};
     for (int i = 0; i < MOST_TRIES && done.io == AT_IO_CLOSED; i++) {
         char *folder;

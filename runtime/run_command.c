@@ -46,7 +46,7 @@ static void judge(at_arena *a, double timeout_s, const at_compiled *c, at_comman
 at_status at_command_run(at_arena *a, const char *const *words, int num_words, double timeout_s,
                          const volatile int *stop, at_command_end *out, at_error *err) {
     char **argv = AT_NEW_ARRAY(a, char *, num_words + 1);
-    const char *slash = strrchr(words[0], '/'), *name = slash ? slash + 1 : words[0];
+    const char *name = at_base_name(words[0]);
     at_compiled done = {.io = AT_IO_CLOSED};
     for (int i = 0; i < num_words; i++) argv[i] = at_strdup(a, words[i]);
     *out = (at_command_end){.error = "", .said = ""};

@@ -277,23 +277,26 @@ at_status at_edit_parse(at_arena *a, at_lex *l, at_edit *out, at_error *err) {
 
 /* ---- split ----------------------------------------------------------------------------------- */
 
+const char *at_axis_length(at_arena *a, const at_compute *c, const char *stage, const char *axis) {
+    const int t = at_compute_find(c, stage);
+    const at_tensor *x = t < 0 ? NULL : &c->tensors[t];
+    for (int k = 0; x && k < x->num_axes + x->num_reduce; k++) {
+        if (!x->axes[k].name || strcmp(x->axes[k].name, axis) || !x->axes[k].extent) continue;
+        at_text text = {0};
+        at_expr_print(&text, x->axes[k].extent);
+        return at_text_take(a, &text);
+    }
+    return NULL;
+}
+
 /* How long a loop is, as an expression over sizes: its size, or the axis that it runs. */
 static at_status loop_extent(at_arena *a, const at_compute *c, const at_edit *e, const char **out,
                              at_error *err) {
-    int t = at_compute_find(c, e->stage);
-    if (t < 0) return at_fail(err, AT_E_INPUT, "there is no stage \"%s\"", e->stage);
-    if (at_symbol_find(c->symbols, e->loop) >= 0) {
-        *out = e->loop;
-        return AT_OK;
-    }
-    const at_tensor *x = &c->tensors[t];
-    for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
-        if (strcmp(x->axes[k].name, e->loop) || !x->axes[k].extent) continue;
-        at_text text = {0};
-        at_expr_print(&text, x->axes[k].extent);
-        *out = at_text_take(a, &text);
-        return AT_OK;
-    }
+    if (at_compute_find(c, e->stage) < 0)
+        return at_fail(err, AT_E_INPUT, "there is no stage \"%s\"", e->stage);
+    *out = at_symbol_find(c->symbols, e->loop) >= 0 ? e->loop
+                                                    : at_axis_length(a, c, e->stage, e->loop);
+    if (*out) return AT_OK;
     return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", e->loop, e->stage);
 }
 

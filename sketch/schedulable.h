@@ -117,6 +117,8 @@ void at_edit_print(at_text *out, const at_edit *e);
 /* The same line read; texts live in a. AT_E_INPUT at its line of `what`. */
 at_status at_edit_parse(at_arena *a, at_lex *l, at_edit *out, at_error *err);
 int at_edit_num_names(const at_edit *e);
+/* How long an axis of a stage is, as text; NULL: it has no such axis. */
+const char *at_axis_length(at_arena *a, const at_compute *c, const char *stage, const char *axis);
 /* As the C file of a template, which says what it was when it was printed. */
 void at_schedulable_print(at_text *out, const at_schedulable *s);
 /* Is it such a file, and as it was printed? One that somebody went on with is not. */

@@ -121,6 +121,12 @@ static bool has_phases(const at_stage_facts *f, int axes) {
     return false;
 }
 
+/* "strip_pad+strip_x" of a word so far, or NULL. */
+static const char *add_word(const sketch_state *s, const char *word, const char *what,
+                            const at_tensor *t) {
+    return at_format(s->arena, "%s%s%s_%s", word ? word : "", word ? "+" : "", what, t->name);
+}
+
 static const char *strip(const sketch_state *s, sketch_start *out) {
     const at_compute *c = s->facts->compute;
     const char *word = NULL;
@@ -142,8 +148,7 @@ static const char *strip(const sketch_state *s, sketch_start *out) {
             out->is_preferred |= other;
             out->is_preferred |=
                 vec >= 0 && f->access[i].stride[vec] == 1 && f->access[i].is_cut_unevenly[vec];
-            word = word ? at_format(s->arena, "%s+strip_%s", word, c->tensors[from].name)
-                        : at_format(s->arena, "strip_%s", c->tensors[from].name);
+            word = add_word(s, word, "strip", &c->tensors[from]);
         }
     }
     return word;
@@ -192,8 +197,7 @@ static const char *whole(const sketch_state *s, sketch_start *out) {
             continue;
         out->kept[t] = true;
         out->is_preferred |= is_word(c, t);
-        word = word ? at_format(s->arena, "%s+whole_%s", word, c->tensors[t].name)
-                    : at_format(s->arena, "whole_%s", c->tensors[t].name);
+        word = add_word(s, word, "whole", &c->tensors[t]);
     }
     return word;
 }

@@ -377,19 +377,6 @@ const char *sketch_fresh_knob(const sketch_state *s, const char *stage, const ch
     return knob;
 }
 
-/* How long an axis of a stage is, as text; NULL: the loop runs no axis as a whole. */
-static const char *extent_text(const sketch_state *s, const char *stage, const char *axis) {
-    int t = at_compute_find(s->compute, stage);
-    const at_tensor *x = t < 0 ? NULL : &s->compute->tensors[t];
-    for (int k = 0; x && k < x->num_axes + x->num_reduce; k++) {
-        if (!x->axes[k].name || strcmp(x->axes[k].name, axis) || !x->axes[k].extent) continue;
-        at_text text = {0};
-        at_expr_print(&text, x->axes[k].extent);
-        return at_text_take(s->arena, &text);
-    }
-    return NULL;
-}
-
 /* By a new knob. */
 static at_status split_anew(sketch_state *s, at_edit *e, int n, const at_split_spec *spec,
                             const at_part_limit *limits) {
@@ -417,7 +404,7 @@ at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int
                              .policy = spec->policy,
                              .filter = spec->filter,
                              .listed = spec->listed,
-                             .axis = extent_text(s, stage, axis)};
+                             .axis = at_axis_length(s->arena, s->compute, stage, axis)};
     const sketch_split_of *same = alike_split(s, &split);
     if (same) {
         memcpy(e.names, same->parts, sizeof *e.names * (size_t)n);

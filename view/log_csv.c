@@ -116,7 +116,6 @@ static at_status print_rows(at_log_reader *reader, const at_key_map *knobs, at_e
         at_csv_row(&out, &r, knobs);
         if (out.len < 1 << 16) continue;
         s = at_print(&out, err);
-        at_text_clear(&out);
     }
     if (s == AT_OK) s = at_print(&out, err);
     at_text_free(&out);

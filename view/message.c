@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
-at_status at_print(const at_text *text, at_error *err) {
+at_status at_print(at_text *text, at_error *err) {
     at_status_line_clear();
     errno = 0;
-    if (!at_terminal_write(stdout, text))
-        return at_fail(err, AT_E_OUTPUT, "standard output: %s", strerror(errno));
+    const bool is_written = at_terminal_write(stdout, text);
+    const int why = errno;
+    at_text_free(text);
+    if (!is_written) return at_fail(err, AT_E_OUTPUT, "standard output: %s", strerror(why));
     return AT_OK;
 }
 
@@ -30,8 +32,9 @@ void at_warn(void *unused, const char *text) {
     at_text_free(&line);
 }
 
-void at_say(const at_text *text) {
+void at_say(at_text *text) {
     if (at_terminal_verbosity() != AT_VERBOSITY_QUIET) say(text);
+    at_text_free(text);
 }
 
 void at_say_error(const char *text) {

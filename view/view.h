@@ -62,13 +62,13 @@ bool at_status_line_is_shown(void);
 
 /* ---- messages (message.c) -------------------------------------------------------------------- */
 
-/* Results, on stdout. AT_E_OUTPUT where it does not take them. */
-at_status at_print(const at_text *text, at_error *err);
+/* Results, on stdout; the text is freed. AT_E_OUTPUT where it does not take them. */
+at_status at_print(at_text *text, at_error *err);
 /* Both on stderr, not with --quiet. "autotune: warning: text", one line; has the face that log
  * readers call. */
 void at_warn(void *unused, const char *text);
-/* Whole lines of the caller's, '\n' and styles included. */
-void at_say(const at_text *text);
+/* Whole lines of the caller's, '\n' and styles included; the text is freed. */
+void at_say(at_text *text);
 /* "autotune: text", said whatever was asked for. */
 void at_say_error(const char *text);
 
