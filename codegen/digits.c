@@ -36,8 +36,10 @@ bool at_lanes_spread(const at_low *l, int64_t k, int64_t of_digit, int digit) {
 }
 
 /* Do these indices leave a loop a vector? Where they lead to is affine in it, or has a quotient of
- * it besides: a lane then holds what its neighbours hold, or lanes go round. */
-static bool indices_are_spread(const at_low *l, const at_aff *const *ix, int tensor, int sym) {
+ * it besides: a lane then holds what its neighbours hold, or lanes go round. held: elements that a
+ * lane takes. */
+static bool indices_are_spread(const at_low *l, const at_aff *const *ix, int tensor, int sym,
+                               int64_t held) {
     const int64_t *extents = l->tensors[tensor].extents;
     const int64_t row = l->tensors[tensor].row;
     int64_t k = 0, of_digit = 0, stride = 1;
@@ -54,6 +56,7 @@ static bool indices_are_spread(const at_low *l, const at_aff *const *ix, int ten
         of_digit += stride * at_aff_coef(ix[i], d);
     }
     if (digit < 0) return !moves_above;
+    if (k == held && of_digit % held == 0) k /= held, of_digit /= held;
     if (of_digit) return at_lanes_spread(l, k, of_digit, digit);
     return k >= 1 && k <= most_step(l);
 }
@@ -79,30 +82,32 @@ static bool cond_is_straight(at_low *l, const at_cond *c, int sym) {
     return cond_is_straight(l, c->a, sym) && cond_is_straight(l, c->b, sym);
 }
 
-static bool value_is_spread(at_low *l, const at_value *v, int sym) {
+static bool value_is_spread(at_low *l, const at_value *v, int sym, bool is_dot) {
     if (!v) return true;
+    const int64_t held =
+        is_dot && v->op == AT_V_LOAD ? 4 / at_type_bytes(l->tensors[v->tensor].type) : 1;
     if (v->at && (at_aff_deps(l, v->at) & AT_BIT(sym))) return false;
     if (!cond_is_straight(l, v->cond, sym)) return false;
-    return indices_are_spread(l, v->ix, v->tensor, sym) && value_is_spread(l, v->a, sym) &&
-           value_is_spread(l, v->b, sym);
+    return indices_are_spread(l, v->ix, v->tensor, sym, held) &&
+           value_is_spread(l, v->a, sym, is_dot) && value_is_spread(l, v->b, sym, is_dot);
 }
 
 /* A vector whose lanes are asked for one quotient only stays whole: what is read by that is loaded
  * and spread over the lanes. */
-static bool list_is_spread(at_low *l, const at_ir *n, int sym) {
+static bool list_is_spread(at_low *l, const at_ir *n, int sym, bool is_dot) {
     for (; n; n = n->next) {
         if (n->kind == AT_IR_LOOP
-                ? !list_is_spread(l, n->child, sym)
+                ? !list_is_spread(l, n->child, sym, n->loop.ann == AT_ANN_DOT)
                 : n->kind != AT_IR_STMT || !cond_is_straight(l, n->stmt.guard, sym) ||
-                      !indices_are_spread(l, n->stmt.ix, n->stmt.tensor, sym) ||
-                      !value_is_spread(l, n->stmt.val, sym))
+                      !indices_are_spread(l, n->stmt.ix, n->stmt.tensor, sym, 1) ||
+                      !value_is_spread(l, n->stmt.val, sym, is_dot))
             return false;
     }
     return true;
 }
 
 static bool stays_whole(at_low *l, const at_ir *n) {
-    return n->loop.ann == AT_ANN_VEC && list_is_spread(l, n->child, n->loop.sym);
+    return n->loop.ann == AT_ANN_VEC && list_is_spread(l, n->child, n->loop.sym, false);
 }
 
 /* A piece whose loops are registers of a sum, cut into two of their own. */

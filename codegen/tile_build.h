@@ -20,7 +20,7 @@ typedef struct { /* an address: slot pointer + off elements; per counted loop a 
     int num_strides;
     int64_t lane;     /* stride along the current vector loop */
     int64_t by, plus; /* lane i is element (i + plus)/by; 0: lanes are a stride apart */
-    bool cyclic;      /* it is (i + plus)%by */
+    int64_t cyclic;   /* it is cyclic*((i + plus)%by); 0: it is not */
     int64_t times;    /* it is times*((i + plus)/by); 0: it is not */
     int entry;        /* symbol of an index list's entry that digits are added of; -1: none */
     at_tile_digit digits[MAX_DIGITS];

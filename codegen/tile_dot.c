@@ -32,11 +32,13 @@ int at_build_dot_terms(const at_low *l, const at_value *v) {
     return at_target_dot_terms(l->target, type_of(l, v));
 }
 
-/* Have lanes along a loop in turn the same terms, as outputs of a group have its data? */
+/* Have lanes along a loop in turn the same terms, as outputs of a group have its data, or do they
+ * go round, as where lanes are partial sums of several outputs? */
 static bool is_spread(const at_low *l, const at_aff *at, int sym, int terms) {
     const int digit = at_aff_digit(l, at, sym);
-    const int64_t apart = digit < 0 ? 0 : at_aff_coef(at, digit);
-    return apart == terms && !at_aff_coef(at, sym) && at_lanes_spread(l, 0, 1, digit);
+    const int64_t k = at_aff_coef(at, sym), apart = digit < 0 ? 0 : at_aff_coef(at, digit);
+    return apart && k % terms == 0 && apart % terms == 0 &&
+           at_lanes_spread(l, k / terms, apart / terms, digit) && (k || apart == terms);
 }
 
 static const char *not_operand(const at_builder *b, const at_value *v, const at_ir *of, int sym) {
@@ -201,7 +203,8 @@ static int masked(at_builder *b, int x, int mask) {
 int at_build_packed(at_builder *b, const at_value *from) {
     at_tile_place p = at_build_locate_load(b, from);
     int lanes = at_build_lanes(b);
-    if (p.by && p.times != terms_of(b->l->tensors[from->tensor].type)) b->failed = true;
+    const int64_t step = p.cyclic ? p.cyclic : p.times;
+    if (p.by && step != terms_of(b->l->tensors[from->tensor].type)) b->failed = true;
     p.times = 0;
     at_build_spread(&p, &lanes);
     const bool all = p.by ? lanes == 1 : p.lane == 0 && (lanes > 1 || b->all_lanes);
@@ -212,7 +215,8 @@ int at_build_packed(at_builder *b, const at_value *from) {
                                .slot = (int16_t)at_build_slot_of(b, &p),
                                .off = p.off,
                                .by = (uint8_t)(all ? 0 : p.by),
-                               .plus = (uint8_t)(all ? 0 : p.plus)};
+                               .plus = (uint8_t)(all ? 0 : p.plus),
+                               .cyclic = p.cyclic > 0};
     const int loads = b->vregs.len;
     const int x = at_build_load(b, load);
     if (b->vregs.len > loads && !all) at_build_prefetch(b, from->tensor, load.slot, p.off);

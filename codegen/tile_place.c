@@ -60,7 +60,7 @@ static void add_quotient(at_builder *b, at_tile_place *p, const at_sym *s, int64
     }
     p->off += k * at_floordiv(of, s->by);
     if (b->vec_sym < 0 || b->vec_lanes == 1 || !(s->deps & AT_BIT(b->vec_sym))) return;
-    p->cyclic = k == -s->by;
+    p->cyclic = k < 0 && k % s->by == 0 ? -k / s->by : 0;
     if ((k < 1 && !p->cyclic) || at_aff_coef(s->of, b->vec_sym) != 1 ||
         !at_target_spreads(b->l->target, s->by) || p->by)
         b->failed = true;
@@ -181,7 +181,7 @@ void at_build_spread(at_tile_place *p, int *lanes) {
     if (p->cyclic && p->plus + *lanes <= p->by) p->by = p->plus = p->cyclic = 0;
     if (!p->by || p->times) return;
     *lanes = (int)(p->cyclic ? p->by : (p->plus + *lanes - 1) / p->by + 1);
-    if (p->cyclic) p->off -= p->plus;
+    if (p->cyclic) p->off -= p->plus * p->cyclic;
 }
 
 int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written) {

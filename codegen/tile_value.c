@@ -187,7 +187,7 @@ static int load_value(at_builder *b, const at_value *v) {
             b->failed = true; /* one lane of the register has it */
         return of;
     }
-    if (is_narrow && !can_be_widened(b, &p)) b->failed = true;
+    if ((is_narrow && !can_be_widened(b, &p)) || p.cyclic > 1) b->failed = true;
     if (at_build_is_gathered(b, &p)) return at_build_gathered(b, v, &p);
     at_build_spread(&p, &lanes);
     int64_t step = lanes == 1 ? 0 : p.times ? p.times : p.lane > 1 || p.lane < 0 ? p.lane : 0;

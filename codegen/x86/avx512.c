@@ -113,8 +113,23 @@ static void load_fours(at_x86 *x, const at_tile_op *op) {
     }
 }
 
+/* Do lanes of a load go round as an instruction has them, without a permutation? */
+static at_x86_op repeats(const at_tile_op *op) {
+    if (!op->packed || !op->by || !op->cyclic || op->plus || op->lanes != op->by)
+        return AT_X86_COUNT;
+    return op->by == 2   ? AT_X86_VBROADCASTSD
+           : op->by == 4 ? AT_X86_VBROADCASTF32X4
+           : op->by == 8 ? AT_X86_VBROADCASTF64X4
+                         : AT_X86_COUNT;
+}
+
 static void move(at_x86 *x, const at_tile_op *op, bool store) {
     int r = store ? op->a : op->dst, n = op->lanes;
+    if (!store && repeats(op) != AT_X86_COUNT) {
+        const at_x86_arg args[] = {at_x86_reg(x, r), at_mask_reg(0), at_x86_memory(x, op, 4 * n)};
+        at_asm_emit(&x->code, repeats(op), 0, false, 3, args);
+        return;
+    }
     if (!at_tile_is_wide(x->t, op)) {
         move_narrow(x, op, store);
         return;
@@ -163,6 +178,7 @@ static void weave(at_x86 *x, const at_tile_op *op) {
 }
 
 static void spread(at_x86 *x, const at_tile_op *op) {
+    if (repeats(op) != AT_X86_COUNT) return;
     at_x86_arg v = at_x86_reg(x, op->dst), from = lanes_from(x, op, 0);
     EMIT(x, VPERMPS, v, at_mask_reg(0), from, v);
 }

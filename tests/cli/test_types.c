@@ -185,6 +185,31 @@ static void turned_round(void **state) {
     }
 }
 
+/* Lanes are partial sums of few outputs: each lane of an output takes another four of the terms. */
+static void partial_sums_in_lanes(void **state) {
+    (void)state;
+    static const struct { int outputs, parts; } of[] = {{24, 2}, {5, 4}, {21, 2}, {3, 8}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        char text[1200];
+        snprintf(
+            text, sizeof text,
+            "args P=13, F=%d, I=%d, K=5\nx[P, 4*I*K] : input u8\nw[4*I*K, F] : weight s8\n"
+            "wp[k:K, f:F, i:I, j:4] : s8 = w[4*I*k + 4*i + j, f]\n"
+            "part[p:P, f:F, i:I] : s32 = sum(k:K, j:4) x[p, 4*I*k + 4*i + j] * wp[k, f, i, j]\n"
+            "out[p:P, f:F] : s32 = sum(i:I) part[p, f, i]\n"
+            "schedule\nk, f, i, j =>\n    @wp = k, f, i, j\n"
+            "p0:4 =>\n    k, p1:4 unroll, {f, i}:vec, j:dot =>\n"
+            "        @part = {p0, p1}/p, f, i // k, j\n"
+            "    p1:4 unroll, i:unroll, f:vec =>\n        @out = {p0, p1}/p, f // i\n",
+            of[k].outputs, of[k].parts);
+        runs(text);
+        char lanes[40];
+        snprintf(lanes, sizeof lanes, "packed lanes %d (i + 0)%%%d", of[k].parts, of[k].parts);
+        const cli_result *r = cli_expect(0, "./autotune show ./t.te --isa avx512vnni --dump=tile");
+        assert_non_null(strstr(r->out, lanes));
+    }
+}
+
 /* Rules mark them, and pack both operands for that; what they cannot mark they name. */
 static void derived_dots(void **state) {
     (void)state;
@@ -457,25 +482,17 @@ static void arrays_of_halves(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_bytes),
-                                       cmocka_unit_test(requantised),
-                                       cmocka_unit_test(small_sets),
-                                       cmocka_unit_test(signed_outputs),
-                                       cmocka_unit_test(channels_first),
-                                       cmocka_unit_test(bytes),
-                                       cmocka_unit_test(constants),
-                                       cmocka_unit_test(bits),
-                                       cmocka_unit_test(in_blocks),
-                                       cmocka_unit_test(dots),
-                                       cmocka_unit_test(turned_round),
-                                       cmocka_unit_test(derived_dots),
-                                       cmocka_unit_test(halves),
-                                       cmocka_unit_test(refusals),
-                                       cmocka_unit_test(arrays),
-                                       cmocka_unit_test(words_and_masks),
-                                       cmocka_unit_test(refused_elements),
-                                       cmocka_unit_test(refused_by_shape),
-                                       cmocka_unit_test(products_of_halves),
-                                       cmocka_unit_test(arrays_of_halves)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_bytes),    cmocka_unit_test(requantised),
+        cmocka_unit_test(small_sets),       cmocka_unit_test(signed_outputs),
+        cmocka_unit_test(channels_first),   cmocka_unit_test(bytes),
+        cmocka_unit_test(constants),        cmocka_unit_test(bits),
+        cmocka_unit_test(in_blocks),        cmocka_unit_test(dots),
+        cmocka_unit_test(turned_round),     cmocka_unit_test(partial_sums_in_lanes),
+        cmocka_unit_test(derived_dots),     cmocka_unit_test(halves),
+        cmocka_unit_test(refusals),         cmocka_unit_test(arrays),
+        cmocka_unit_test(words_and_masks),  cmocka_unit_test(refused_elements),
+        cmocka_unit_test(refused_by_shape), cmocka_unit_test(products_of_halves),
+        cmocka_unit_test(arrays_of_halves)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }
