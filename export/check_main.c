@@ -89,16 +89,18 @@ static const char entries_helper[] =
     "static int at_compare_entries(const void *x, const void *y) {\n"
     "    int a = *(const int *)x, b = *(const int *)y;\n"
     "    return (a > b) - (a < b);\n}\n\n"
-    "/* Entries of an index tensor, from lo to hi, which are some of four and more. The first are\n"
-    " * different ones, the j-th is lo + j*step; those that ascend are sorted, others shuffled. "
-    "*/\n"
+    "/* Entries of an index tensor, from lo to hi, which are some of four and more. So many are\n"
+    " * different ones, others come again, `often` every other time the first; those that ascend\n"
+    " * are sorted, others shuffled. */\n"
     "static void at_make_entries(int *p, long n, long lo, long hi, long once, long first, long "
     "step,\n"
-    "                            int ascends, unsigned *state) {\n"
+    "                            int often, int ascends, unsigned *state) {\n"
     "    long range = hi - lo + 1;\n"
-    "    for (long i = 0; i < n; i++)\n"
-    "        p[i] = (int)(lo + (i < once ? (first + i) % range * step % range\n"
-    "                                    : (long)(at_next_2(state) % (unsigned long)range)));\n"
+    "    for (long i = 0; i < n; i++) {\n"
+    "        long x = (long)at_next_2(state);\n"
+    "        if (i < once) p[i] = (int)(lo + (first + i) % range * step % range);\n"
+    "        else p[i] = !once ? (int)(lo + x % range) : p[often && i % 2 ? 0 : x % once];\n"
+    "    }\n"
     "    if (n >= 4) p[n - 2] = (int)lo, p[n - 1] = (int)hi;\n"
     "    for (long i = n; i > 1 && !ascends; i--) {\n"
     "        long other = (long)(at_next_2(state) % (unsigned long)i);\n"
@@ -281,11 +283,12 @@ static void make_halves(at_text *out, const at_program *p, const at_face_tensor 
 /* As at_index_fill. */
 static void make_entries(at_text *out, const at_face_tensor *t, int at, const at_index_range *r,
                          int draw) {
-    const int64_t once = r->ascends ? 0 : at_entries_once(r, t->elements);
-    at_text_addf(
-        out, "    at_make_entries(b%d, %lldL, %lldL, %lldL, %lldL, %lldL, %lldL, %d, &state);\n",
-        at, (long long)t->elements, (long long)r->lo, (long long)r->hi, (long long)once,
-        (long long)(draw * once), (long long)(once ? at_entries_step(r) : 0), r->ascends);
+    const int64_t n = t->elements, once = r->ascends ? 0 : at_entries_once(r, draw, n);
+    at_text_addf(out, "    at_make_entries(b%d, %lldL, %lldL, %lldL, %lldL, %lldL, %lldL, %d, %d, ",
+                 at, (long long)n, (long long)r->lo, (long long)r->hi, (long long)once,
+                 (long long)(once ? at_entries_first(r, draw, n) : 0),
+                 (long long)(once ? at_entries_step(r) : 0), draw, r->ascends);
+    at_text_add(out, "&state);\n");
 }
 
 /* Are floats whole numbers of a unit? Beside integers they are not. */

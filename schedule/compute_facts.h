@@ -54,12 +54,14 @@ at_status at_compute_given_ranges(at_arena *a, const at_compute *c, const int64_
  * part of one entry alone, as of packed words? Then entries may be negative. */
 bool at_index_is_packed(at_arena *a, const at_compute *c, int tensor);
 /* n entries of such a range, of four and more lo and hi are some. Those that ascend begin and end
- * with them; others are in random order: first, of the numbers of the range as many as there may
- * be, each once (at_entries_once, 0 where the range has more than eight times n), then random
- * ones. The i-th number is lo + i*at_entries_step modulo the range; draw 1 goes on where draw 0
- * stopped. */
+ * with them. Others are in random order: at_entries_once different ones, and some of these again;
+ * 0: random ones, as where the range has more than eight times n. The i-th of these is lo +
+ * (at_entries_first + i)*at_entries_step modulo the range. Draw 0 has as many different ones as
+ * there can be; draw 1 goes on where these end or, where they are all, has half of them, and one
+ * often. */
 void at_index_fill(const at_index_range *r, int draw, int64_t n, at_rng *rng, int32_t *out);
-int64_t at_entries_once(const at_index_range *r, int64_t n);
+int64_t at_entries_once(const at_index_range *r, int draw, int64_t n);
+int64_t at_entries_first(const at_index_range *r, int draw, int64_t n);
 int64_t at_entries_step(const at_index_range *r);
 
 /* Floating-point work: 2 x the multiply-adds of all sums, one for each product that a term is or

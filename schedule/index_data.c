@@ -26,11 +26,19 @@ static at_walk find_number(const at_expr *e, void *ctx) {
     return e->op == AT_X_INDEX || compares ? AT_WALK_PAST : AT_WALK_ON;
 }
 
+static bool is_bounded_below(const at_expr *e) {
+    bool is = false;
+    for (int i = 0; i < 2 && e->op == AT_X_MAX; i++)
+        is |= (e->arg[i]->op == AT_X_INT && e->arg[i]->integer > 0) ||
+              (e->arg[i]->op == AT_X_FLOAT && e->arg[i]->number > 0);
+    return is;
+}
+
 /* Is something divided by what may be an entry, or a logarithm or root of it taken? */
 static bool needs_above_0(const at_expr *e, const void *compute) {
     if (e->op == AT_X_CALL) return e->integer == AT_FUNCTION_LOG || e->integer == AT_FUNCTION_RSQRT;
     return e->op == AT_X_DIV && (is_float_expr(compute, e) || at_expr_reads(e->arg[1])) &&
-           e->arg[1]->op != AT_X_FLOAT && e->arg[1]->op != AT_X_INT;
+           e->arg[1]->op != AT_X_FLOAT && e->arg[1]->op != AT_X_INT && !is_bounded_below(e->arg[1]);
 }
 
 static bool any_needs_above_0(const at_compute *c) {
@@ -63,11 +71,20 @@ static int64_t random_entry(const at_index_range *r, at_rng *rng) {
     return r->lo + (int64_t)at_rng_below(rng, (uint64_t)(r->hi - r->lo + 1));
 }
 
-int64_t at_entries_once(const at_index_range *r, int64_t n) {
+static int64_t most_once(const at_index_range *r, int64_t n) {
     enum { REPEAT = 8 };
     const int64_t range = r->hi - r->lo + 1, once = n - (n / REPEAT > 2 ? n / REPEAT : 2);
     if (n < LEAST_SPREAD || range > REPEAT * n) return 0;
     return once < range ? once : range;
+}
+
+int64_t at_entries_once(const at_index_range *r, int draw, int64_t n) {
+    const int64_t once = most_once(r, n);
+    return draw && once == r->hi - r->lo + 1 ? (once + 1) / 2 : once;
+}
+
+int64_t at_entries_first(const at_index_range *r, int draw, int64_t n) {
+    return draw ? most_once(r, n) : 0;
 }
 
 int64_t at_entries_step(const at_index_range *r) {
@@ -78,11 +95,13 @@ int64_t at_entries_step(const at_index_range *r) {
 }
 
 static void spread(const at_index_range *r, int draw, int64_t n, at_rng *rng, int32_t *out) {
-    const int64_t once = at_entries_once(r, n), range = r->hi - r->lo + 1,
-                  step = once ? at_entries_step(r) : 0;
+    const int64_t once = at_entries_once(r, draw, n), range = r->hi - r->lo + 1,
+                  first = at_entries_first(r, draw, n), step = once ? at_entries_step(r) : 0;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t at = once * draw + i;
-        out[i] = (int32_t)(i < once ? r->lo + at % range * step % range : random_entry(r, rng));
+        const bool is_favourite = draw && i % 2;
+        if (i < once) out[i] = (int32_t)(r->lo + (first + i) % range * step % range);
+        else if (!once) out[i] = (int32_t)random_entry(r, rng);
+        else out[i] = is_favourite ? out[0] : out[at_rng_below(rng, (uint64_t)once)];
     }
     if (n < LEAST_SPREAD) return;
     out[n - 2] = (int32_t)r->lo;

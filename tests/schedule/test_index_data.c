@@ -158,7 +158,7 @@ static void entries(void **state) {
 }
 
 /* The least and the greatest are some; as many different ones as there can be, on two draws all,
- * and one comes twice. */
+ * and one comes twice. With enough of them the second draw leaves some out, and has one often. */
 static void spread_entries(void **state) {
     (void)state;
     static const struct {
@@ -170,8 +170,7 @@ static void spread_entries(void **state) {
         static int seen[2][MOST];
         const at_index_range r = {.lo = spreads[k].lo, .hi = spreads[k].hi};
         const int64_t n = spreads[k].n, range = r.hi - r.lo + 1;
-        int64_t different = 0, all = 0;
-        bool twice = false;
+        int64_t different[2] = {0}, all = 0, most = 0;
         memset(seen, 0, sizeof seen);
         for (int draw = 0; draw < 2; draw++) {
             at_rng rng;
@@ -179,15 +178,21 @@ static void spread_entries(void **state) {
             at_index_fill(&r, draw, n, &rng, x);
             for (int64_t i = 0; i < n; i++) {
                 assert_in_range(x[i] - r.lo, 0, range - 1);
-                twice |= seen[draw][x[i] - r.lo]++ > 0;
+                seen[draw][x[i] - r.lo]++;
             }
             assert_true(seen[draw][0] && seen[draw][range - 1]);
         }
-        for (int64_t v = 0; v < range; v++)
-            different += seen[0][v] > 0, all += seen[0][v] || seen[1][v];
-        assert_true(different >= (range < n / 8 * 7 ? range : n / 8 * 7));
+        for (int64_t v = 0; v < range; v++) {
+            for (int draw = 0; draw < 2; draw++) different[draw] += seen[draw][v] > 0;
+            all += seen[0][v] || seen[1][v];
+            most = seen[1][v] > most ? seen[1][v] : most;
+        }
+        assert_true(different[0] >= (range < n / 8 * 7 ? range : n / 8 * 7));
         assert_true(all >= (range < n / 8 * 14 ? range : n / 8 * 14));
-        assert_true(twice || n < 16);
+        assert_true(different[0] < n || n < 16);
+        if (range > n / 8 * 7) continue;
+        assert_true(different[1] <= range / 2 + 3);
+        assert_true(most >= (n - range) / 4);
     }
 }
 
