@@ -112,8 +112,8 @@ static void find_sides(const data_ruler *r, const at_expr *e, int sign, int *sid
 }
 
 /* What a maximum looks at lies below 0, and a minimum's terms above: one that begins at 0 is wrong
- * there, and nowhere else where its terms are many. */
-static bool is_aside(data_ruler *r, at_draw *out) {
+ * there, and nowhere else where its terms are many. false: nothing moves. */
+static bool move_aside(data_ruler *r, at_fill *fill) {
     const int n = r->c->num_tensors;
     int *side = AT_NEW_ARRAY(r->arena, int, n);
     bool *is_met = AT_NEW_ARRAY(r->arena, bool, n), any = false;
@@ -122,18 +122,30 @@ static bool is_aside(data_ruler *r, at_draw *out) {
         if (t->role == AT_ROLE_STAGE && t->num_reduce && at_reduction_is_extreme(t->reduction))
             find_sides(r, t->body, t->reduction == AT_REDUCE_MAX ? -1 : 1, side, is_met);
     }
-    at_fill *first = r->fill;
-    r->fill = out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)n);
     for (int t = 0; t < n; t++) {
-        at_fill *f = &out->fill[t];
+        at_fill *f = &fill[t];
         if (!data_is_drawn(r, t) || !side[t] || f->lo >= 0 || f->hi <= 0) continue;
         const double by = f->hi - f->lo + 1;
         f->lo += side[t] * by, f->hi += side[t] * by;
         any = true;
     }
-    any &= data_ratio(r, 1) <= DATA_EXACT_RATIO;
+    return any;
+}
+
+static bool is_aside(data_ruler *r, at_draw *out) {
+    at_fill *first = r->fill;
+    r->fill = out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)r->c->num_tensors);
+    const bool any = move_aside(r, out->fill) && data_ratio(r, 1) <= DATA_EXACT_RATIO;
     r->fill = first;
     if (!any) out->fill = first;
+    return any;
+}
+
+bool data_draws_in_steps(data_ruler *r, at_data_rule *out) {
+    bool any = move_aside(r, out->draw[1].fill);
+    for (int draw = 0; draw < AT_MOST_DRAWS; draw++)
+        any |= data_plant_extremes(r->arena, r->c, r->extents, r->known, 0, draw,
+                                   &out->draw[draw]) > 0;
     return any;
 }
 
@@ -203,6 +215,7 @@ at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err) {
     enum { FEW_ROWS = 64 };
     if (!r->is_exact && overflows(r, &out->draw[1])) {
         out->num_draws = 2;
+        data_plant_small(r->arena, r->c, r->extents, r->known, &out->draw[0]);
         return AT_OK;
     }
     if (!r->is_exact) {

@@ -1,7 +1,8 @@
 /* schedule/data_extremes.c: where the largest and the smallest elements stand that maxima and
  * minima look for. Of random numbers the last one of a long row is hardly ever the largest; a
  * kernel that leaves it out would be right. So rows have their winner at the first place, the last,
- * and evenly between. */
+ * and evenly between. On the second draw some have two or three, so that it matters which of them
+ * is said to be the place. */
 #include "schedule/data_int.h"
 
 #include <math.h>
@@ -9,7 +10,8 @@
 enum {
     MOST_ROWS = 4096, /* that get a winner */
     FEW_ROWS = 64,    /* of more rows every other one has those of its random numbers */
-    MOST_LESS = 96    /* units, so that rows have other winners than their neighbours */
+    MOST_LESS = 96,   /* units, so that rows have other winners than their neighbours */
+    OTHER = 7         /* further on is a place that is as good, of every other row */
 };
 
 /* A read of an input all of whose indices are axes of the stage, each once, and all reduction axes
@@ -90,23 +92,50 @@ static int64_t plant(at_arena *a, const rows *r, double above, int number, at_dr
         const double value =
             (is_max ? end + beyond - less : end - beyond + less) + data_away(f, at);
         *at_push(a, &draw->extremes) = (at_placed){r->tensor, at, (float)value};
+        const int64_t others = number && n % 2 == 0 ? 1 + n / 2 % 2 : 0;
+        for (int64_t k = 1; k <= others; k++)
+            *at_push(a, &draw->extremes) = (at_placed){
+                r->tensor, offset_of(r, row, place_of(n + k * OTHER, r->terms)), (float)value};
     }
     return r->num;
+}
+
+/* Is the stage a maximum or minimum of such rows? */
+static bool find_rows(rows *r, const at_compute *c, int stage, int64_t *const *extents,
+                      const at_data_known *known) {
+    const at_tensor *t = &c->tensors[stage];
+    *r = (rows){.c = c, .stage = stage};
+    return t->role == AT_ROLE_STAGE && t->num_reduce && at_reduction_is_extreme(t->reduction) &&
+           find_read(r, t->body, known, extents) && r->terms >= 2;
 }
 
 int64_t data_plant_extremes(at_arena *a, const at_compute *c, int64_t *const *extents,
                             const at_data_known *known, double above, int number, at_draw *draw) {
     int64_t least = 0;
     for (int s = 0; s < c->num_tensors; s++) {
-        const at_tensor *t = &c->tensors[s];
-        rows r = {.c = c, .stage = s};
-        if (t->role != AT_ROLE_STAGE || !t->num_reduce || !at_reduction_is_extreme(t->reduction) ||
-            !find_read(&r, t->body, known, extents) || r.terms < 2)
-            continue;
+        rows r;
+        if (!find_rows(&r, c, s, extents, known)) continue;
         const int64_t num = plant(a, &r, above, number, draw);
         if (!least || num < least) least = num;
     }
     return least;
+}
+
+void data_plant_small(at_arena *a, const at_compute *c, int64_t *const *extents,
+                      const at_data_known *known, at_draw *draw) {
+    enum { STEPS = 4, NEAREST = 8, LEAST_TERMS = 4 * STEPS };
+    for (int s = 0; s < c->num_tensors; s++) {
+        rows r;
+        if (!find_rows(&r, c, s, extents, known) || r.terms < LEAST_TERMS) continue;
+        const at_fill *f = &draw->fill[r.tensor];
+        const bool is_max = c->tensors[s].reduction == AT_REDUCE_MAX;
+        for (int64_t n = 0; n < STEPS * r.num && n < MOST_ROWS; n++) {
+            const int64_t at = offset_of(&r, n / STEPS, place_of(n + 2, r.terms));
+            const double away = ldexp(NEAREST, (int)(n % STEPS));
+            const double value = is_max ? f->unit * f->lo - away : f->unit * f->hi + away;
+            *at_push(a, &draw->extremes) = (at_placed){r.tensor, at, (float)value};
+        }
+    }
 }
 
 int64_t data_row_of(const at_compute *c, int64_t *const *extents, const at_data_known *known,

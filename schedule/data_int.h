@@ -44,6 +44,10 @@ double data_quantile(const data_decision *d, double at, double share);
 int64_t data_plant_extremes(at_arena *a, const at_compute *c, int64_t *const *extents,
                             const at_data_known *known, double above, int number, at_draw *draw);
 
+/* Plants a few elements of such rows that lie 8 to 64 beyond the other ends. */
+void data_plant_small(at_arena *a, const at_compute *c, int64_t *const *extents,
+                      const at_data_known *known, at_draw *draw);
+
 /* Elements behind each other that a reduction of this input's elements as they are goes over; 0:
  * there is none. */
 int64_t data_row_of(const at_compute *c, int64_t *const *extents, const at_data_known *known,
@@ -95,6 +99,9 @@ bool data_reads_role(const data_ruler *r, const at_expr *e, at_role role);
 /* Do entries of index tensors say to which places terms belong, so that these belong to others on a
  * second draw? */
 bool data_has_places(const data_ruler *r);
+/* Where a maximum or minimum looks at floats beside integers: they get extremes, and lie aside on
+ * the second draw. Does any? */
+bool data_draws_in_steps(data_ruler *r, at_data_rule *out);
 /* A second draw, where the first one, r->fill, hides a mistake (data_draws.c). */
 at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err);
 

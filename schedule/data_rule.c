@@ -380,7 +380,7 @@ static void find_in_steps(data_ruler *r, at_data_rule *out) {
             if (data_is_drawn(r, t))
                 out->draw[draw].fill[t] = data_fill_in_steps(r, t, has_larger && draw);
     }
-    if (has_larger || data_has_places(r)) out->num_draws = 2;
+    if (data_draws_in_steps(r, out) || has_larger || data_has_places(r)) out->num_draws = 2;
 }
 
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,

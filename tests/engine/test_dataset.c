@@ -278,6 +278,39 @@ static void maxima_below_0(void **state) {
     }
 }
 
+/* Which of several equal ones is the place of the largest is seen in the second draw alone, beside
+ * integers as well; there all lie below 0. */
+static void equal_winners(void **state) {
+    (void)state;
+    enum { ROWS = 20, TERMS = 90 };
+    static const char *const places[][2] = {{"", "? k : inf"}, {" : s32", "? k : M"}};
+    for (int i = 0; i < 2; i++) {
+        at_arena *a = at_arena_new();
+        int several[2] = {0};
+        fill_any(a, at_format(a,
+                              "args N=20, M=90\nx[N, M] : input\nmost[n:N] = max(m:M) x[n, m]\n"
+                              "place[n:N]%s = min(k:M) x[n, k] == most[n] %s\n",
+                              places[i][0], places[i][1]));
+        assert_int_equal(d.rule.num_draws, 2);
+        for (d.draw = 0; d.draw < 2; d.draw++) {
+            assert_true(at_dataset_fill(&d, 1));
+            const float *x = values_of("x");
+            for (int row = 0; row < ROWS; row++) {
+                float most = x[row * TERMS];
+                int times = 0;
+                for (int k = 0; k < TERMS; k++) most = fmaxf(most, x[row * TERMS + k]);
+                for (int k = 0; k < TERMS; k++) times += x[row * TERMS + k] == most;
+                several[d.draw] += times > 1;
+                if (d.draw) assert_true(most < 0);
+            }
+        }
+        assert_int_equal(several[0], 0);
+        assert_true(several[1] > ROWS / 4 && several[1] < ROWS);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
 /* Stages that each read the one before twice are looked through once: 2^40 ways lead to x. */
 static void maxima_of_chosen(void **state) {
     (void)state;
@@ -433,7 +466,7 @@ int main(void) {
         cmocka_unit_test(below_maximum),         cmocka_unit_test(bounds_behind_numbers),
         cmocka_unit_test(maxima_below_0),        cmocka_unit_test(maxima_of_chosen),
         cmocka_unit_test(arguments_that_stay),   cmocka_unit_test(filling_is_stopped),
-        cmocka_unit_test(sizes_of_chains),
+        cmocka_unit_test(sizes_of_chains),       cmocka_unit_test(equal_winners),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
