@@ -270,6 +270,11 @@ const char *at_base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+const char *at_base_stem(at_arena *a, const char *path) {
+    const char *name = at_base_name(path), *dot = strrchr(name, '.');
+    return dot && dot > name ? at_strndup(a, name, (size_t)(dot - name)) : name;
+}
+
 bool at_same_file(const char *x, const char *y) {
     struct stat a, b;
     if (!strcmp(x, y)) return true;

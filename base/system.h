@@ -75,6 +75,8 @@ at_status at_write_file(const char *path, const char *text, size_t len, at_error
 bool at_same_file(const char *x, const char *y);
 /* What stands behind the last slash. */
 const char *at_base_name(const char *path);
+/* The same without its ending: net of nets/net.onnx. */
+const char *at_base_stem(at_arena *a, const char *path);
 
 /* ---- locks (lock.c) -------------------------------------------------------------------------- */
 

@@ -25,9 +25,7 @@ static const char *log_of(at_arena *a, const at_options *o) {
     const char *file = is_network ? o->operands[0] : o->workload;
     if (!file) return at_format(a, "%s.log", o->operands[0]);
     if (o->num_operands && !is_network) return NULL;
-    const char *name = at_base_name(file), *dot = strrchr(name, '.');
-    return at_format(a, "%.*s.log", (int)(dot && dot > name ? dot - name : (long)strlen(name)),
-                     name);
+    return at_format(a, "%s.log", at_base_stem(a, file));
 }
 
 static void begin(void *ctx, at_tuning *t) {

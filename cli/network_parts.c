@@ -13,8 +13,7 @@ static const char *advice(at_arena *a, const at_options *o, const char *log) {
     at_text_add(&t, " --log");
     at_text_add_word(&t, log);
     at_text_add(&t, " -o");
-    const char *name = at_base_name(model);
-    at_text_add_word(&t, at_format(a, "%.*s.c", (int)(strlen(name) - strlen(".onnx")), name));
+    at_text_add_word(&t, at_format(a, "%s.c", at_base_stem(a, model)));
     return at_text_take(a, &t);
 }
 

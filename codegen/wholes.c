@@ -4,11 +4,11 @@
 
 #include <math.h>
 
+#include "base/range.h"
+
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-typedef struct {
-    double lo, hi;
-} range;
+typedef at_range range;
 
 static range range_of(const at_low *l, const at_value *v);
 
@@ -37,7 +37,7 @@ static range range_of(const at_low *l, const at_value *v) {
     const bool either = v->op == AT_V_SELECT || v->op == AT_V_EITHER;
     if (!either && v->op != AT_V_MIN && v->op != AT_V_MAX) return r;
     x = range_of(l, v->a), y = range_of(l, v->b);
-    if (either) return (range){fmin(x.lo, y.lo), fmax(x.hi, y.hi)};
+    if (either) return at_range_hull(x, y);
     if (v->op == AT_V_MIN) return (range){fmin(x.lo, y.lo), fmin(x.hi, y.hi)};
     return (range){fmax(x.lo, y.lo), fmax(x.hi, y.hi)};
 }
@@ -80,20 +80,14 @@ typedef struct {
     bool is_beyond;
 } index_range;
 
-static range product(range x, range y) {
-    const double of[] = {x.lo * y.lo, x.lo * y.hi, x.hi * y.lo, x.hi * y.hi};
-    return (range){fmin(fmin(of[0], of[1]), fmin(of[2], of[3])),
-                   fmax(fmax(of[0], of[1]), fmax(of[2], of[3]))};
-}
-
 static range joined(at_val_op op, range x, range y) {
     switch (op) {
     case AT_V_ADD: return (range){x.lo + y.lo, x.hi + y.hi};
     case AT_V_SUB: return (range){x.lo - y.hi, x.hi - y.lo};
-    case AT_V_MUL: return product(x, y);
+    case AT_V_MUL: return at_range_product(x, y);
     case AT_V_MIN: return (range){fmin(x.lo, y.lo), fmin(x.hi, y.hi)};
     case AT_V_MAX: return (range){fmax(x.lo, y.lo), fmax(x.hi, y.hi)};
-    default: return (range){fmin(x.lo, y.lo), fmax(x.hi, y.hi)};
+    default: return at_range_hull(x, y);
     }
 }
 

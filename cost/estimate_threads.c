@@ -59,27 +59,17 @@ static bool is_touched_before(const at_estimator *e, const est_leaf *x, const es
     return false;
 }
 
-/* alone: one thread does all. */
-static double all_apart_ns(const at_estimator *e, bool alone) {
-    double ns = 0;
-    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
-        const int loop = alone ? -1 : shared_loop(x);
-        const double share = alone ? 1 : busiest(e, x);
-        for (int k = 0; k < x->num_accesses; k++) {
-            const est_access *a = &x->access[k];
-            if (is_common(x, a, shared_loop(x)) && !is_touched_before(e, x, a))
-                ns += apart_ns(e, a, loop, share);
-        }
-    }
-    return ns;
-}
-
 double est_share(const at_estimator *e, const est_leaf *x) {
     return e->o.threads > 1 ? busiest(e, x) : 1;
 }
 
 void est_add_apart(const at_estimator *e, at_estimate *sum) {
     if (e->o.threads <= 1) return;
-    sum->memory_ns += all_apart_ns(e, false);
-    sum->alone_ns += all_apart_ns(e, true);
+    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++)
+        for (int k = 0; k < x->num_accesses; k++) {
+            const est_access *a = &x->access[k];
+            if (!is_common(x, a, shared_loop(x)) || is_touched_before(e, x, a)) continue;
+            sum->memory_ns += apart_ns(e, a, shared_loop(x), busiest(e, x));
+            sum->alone_ns += apart_ns(e, a, -1, 1); /* one thread does all */
+        }
 }

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/range.h"
+
 /* ---- work ---------------------------------------------------------------------------------- */
 
 typedef struct counter {
@@ -122,17 +124,9 @@ typedef struct bounder {
     double inner, inner_ratio; /* the largest of what was bounded, and in units of its grain */
 } bounder;
 
-typedef struct range {
-    double lo, hi;
-} range;
+typedef at_range range;
 
 static double grain(bounder *b, const at_expr *e);
-
-static range corners(double a, double b, double c, double d) {
-    range r = {fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d))};
-    if (isnan(a + b + c + d)) r = (range){-INFINITY, INFINITY}; /* 0 * infinity */
-    return r;
-}
 
 typedef struct axis_range {
     int64_t *const *extents;
@@ -182,7 +176,7 @@ static range int_range(const bounder *b, const at_expr *e) {
     case AT_X_NEG: x = int_range(b, e->arg[0]); return (range){-x.hi, -x.lo};
     case AT_X_SELECT:
         x = int_range(b, e->arg[1]), y = int_range(b, e->arg[2]);
-        return (range){fmin(x.lo, y.lo), fmax(x.hi, y.hi)};
+        return at_range_hull(x, y);
     case AT_X_ADD:
     case AT_X_SUB:
     case AT_X_MUL:
@@ -196,7 +190,7 @@ static range int_range(const bounder *b, const at_expr *e) {
     switch (e->op) {
     case AT_X_ADD: return (range){x.lo + y.lo, x.hi + y.hi};
     case AT_X_SUB: return (range){x.lo - y.hi, x.hi - y.lo};
-    case AT_X_MUL: return corners(x.lo * y.lo, x.lo * y.hi, x.hi * y.lo, x.hi * y.hi);
+    case AT_X_MUL: return at_range_product(x, y);
     case AT_X_DIV: return (range){floor(x.lo / y.lo), floor(x.hi / y.lo)};
     case AT_X_MOD: return (range){0, y.hi - 1};
     case AT_X_MIN: return (range){fmin(x.lo, y.lo), fmin(x.hi, y.hi)};

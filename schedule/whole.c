@@ -3,11 +3,11 @@
 
 #include <math.h>
 
+#include "base/range.h"
+
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-typedef struct {
-    double lo, hi;
-} range;
+typedef at_range range;
 
 typedef struct {
     const at_compute *c;
@@ -21,8 +21,6 @@ typedef struct {
 
 static const range any_int = {INT32_MIN, INT32_MAX};
 
-static range hull(range x, range y) { return (range){fmin(x.lo, y.lo), fmax(x.hi, y.hi)}; }
-
 static at_status beyond(const ranger *r, const at_expr *e, range x) {
     const at_tensor *t = &r->c->tensors[r->stage];
     at_text text = {0};
@@ -35,13 +33,6 @@ static at_status beyond(const ranger *r, const at_expr *e, range x) {
     return AT_E_INPUT;
 }
 
-static range product(range x, range y) {
-    const double p[] = {x.lo * y.lo, x.lo * y.hi, x.hi * y.lo, x.hi * y.hi};
-    range r = {p[0], p[0]};
-    for (int i = 1; i < 4; i++) r = hull(r, (range){p[i], p[i]});
-    return r;
-}
-
 /* The integers of as many bits as these take. */
 static range same_bits(range x) {
     const double most = fmax(x.hi, -x.lo - 1);
@@ -51,7 +42,7 @@ static range same_bits(range x) {
 }
 
 static range of_bits(at_op op, range x, range y) {
-    const range all = same_bits(hull(x, y));
+    const range all = same_bits(at_range_hull(x, y));
     if (op == AT_X_BIT_OR) return (range){x.lo < 0 || y.lo < 0 ? all.lo : fmax(x.lo, y.lo), all.hi};
     if (x.lo < 0 && y.lo < 0) return all;
     return (range){0, x.lo < 0 ? y.hi : y.lo < 0 ? x.hi : fmin(x.hi, y.hi)};
@@ -80,10 +71,10 @@ static at_status range_of(ranger *r, const at_expr *e, range *out) {
     case AT_X_NEG: *out = (range){-x[0].hi, -x[0].lo}; break;
     case AT_X_ADD: *out = (range){x[0].lo + x[1].lo, x[0].hi + x[1].hi}; break;
     case AT_X_SUB: *out = (range){x[0].lo - x[1].hi, x[0].hi - x[1].lo}; break;
-    case AT_X_MUL: *out = product(x[0], x[1]); break;
+    case AT_X_MUL: *out = at_range_product(x[0], x[1]); break;
     case AT_X_MIN: *out = (range){fmin(x[0].lo, x[1].lo), fmin(x[0].hi, x[1].hi)}; break;
     case AT_X_MAX: *out = (range){fmax(x[0].lo, x[1].lo), fmax(x[0].hi, x[1].hi)}; break;
-    case AT_X_SELECT: *out = hull(x[1], x[2]); break;
+    case AT_X_SELECT: *out = at_range_hull(x[1], x[2]); break;
     case AT_X_BIT_AND:
     case AT_X_BIT_OR: *out = of_bits(e->op, x[0], x[1]); break;
     case AT_X_SHIFT_RIGHT:
@@ -113,7 +104,9 @@ static at_walk check(const at_expr *e, void *ctx) {
 static const range anything = {-INFINITY, INFINITY};
 
 /* With the floats that its ends become beside floats. */
-static range as_floats(range x) { return hull(x, (range){(float)x.lo, (float)x.hi}); }
+static range as_floats(range x) {
+    return (range){fmin(x.lo, (float)x.lo), fmax(x.hi, (float)x.hi)};
+}
 
 /* Of a value that is whole when it is stored. What may be no number, which becomes the least
  * integer, goes down to -inf. */
@@ -124,7 +117,8 @@ static range range_of_value(ranger *r, const at_expr *e) {
     range x = anything, y;
     switch (e->op) {
     case AT_X_FLOAT: return as_floats((range){e->number, e->number});
-    case AT_X_SELECT: return hull(range_of_value(r, e->arg[1]), range_of_value(r, e->arg[2]));
+    case AT_X_SELECT:
+        return at_range_hull(range_of_value(r, e->arg[1]), range_of_value(r, e->arg[2]));
     case AT_X_CALL:
         if (!at_function_rounds(f)) return anything;
         x = range_of_value(r, e->arg[0]);
@@ -174,7 +168,7 @@ static at_status check_stage(ranger *r, const at_tensor *t) {
 static range or_nothing(const at_tensor *t, range x) {
     const double none = at_reduction_neutral_of(t->reduction, t->type);
     for (int i = t->num_axes; i < axes_of(t); i++)
-        if (t->axes[i].begin) return hull(x, (range){none, none});
+        if (t->axes[i].begin) return at_range_hull(x, (range){none, none});
     return x;
 }
 

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "base/range.h"
 #include "tests/whole_file.h"
 
 #include <math.h>
@@ -338,6 +339,38 @@ static void middle_of_sorted(void **state) {
     assert_true(ratio > 0.83 && ratio < 0.92);
 }
 
+static void ranges(void **state) {
+    (void)state;
+    static const struct {
+        at_range x, y, product;
+    } rows[] = {{{1, 2}, {3, 5}, {3, 10}},
+                {{-2, 3}, {-5, 7}, {-15, 21}},
+                {{-2, -1}, {4, 8}, {-16, -4}},
+                {{0, INFINITY}, {0, 3}, {0, INFINITY}},
+                {{-INFINITY, INFINITY}, {0, 0}, {0, 0}}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const at_range p = at_range_product(rows[i].x, rows[i].y);
+        const at_range q = at_range_product(rows[i].y, rows[i].x);
+        assert_true(p.lo == rows[i].product.lo && p.hi == rows[i].product.hi);
+        assert_true(q.lo == p.lo && q.hi == p.hi);
+    }
+    const at_range h = at_range_hull((at_range){-1, 4}, (at_range){2, 9});
+    assert_true(h.lo == -1 && h.hi == 9);
+}
+
+static void stems(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {{"nets/net.onnx", "net"},
+                                          {"net", "net"},
+                                          {"a.b/c", "c"},
+                                          {".hidden", ".hidden"},
+                                          {"a.tar.gz", "a.tar"}};
+    at_arena *a = at_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(at_base_stem(a, rows[i][0]), rows[i][1]);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorted_doubles),
@@ -358,6 +391,8 @@ int main(void) {
         cmocka_unit_test(signals_have_names),
         cmocka_unit_test(files_are_written_whole_and_read_back),
         cmocka_unit_test(unreadable_and_unwritable_files_say_why),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(stems),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

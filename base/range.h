@@ -1,0 +1,13 @@
+/* base/range.h: where numbers lie, from lo to hi; either may be infinite, the numbers are not. */
+#ifndef AT_RANGE_H
+#define AT_RANGE_H
+
+typedef struct at_range {
+    double lo, hi;
+} at_range;
+
+/* Of both. */
+at_range at_range_hull(at_range x, at_range y);
+at_range at_range_product(at_range x, at_range y);
+
+#endif
