@@ -97,6 +97,27 @@ static const at_aff *take_remainder(at_low *l, const at_aff *x, int64_t *lo, int
     return NULL;
 }
 
+/* If x holds k*(floor((g + a)/c) - floor(g/c)), which the difference a alone decides but for one,
+ * takes that out and gives its range. */
+static const at_aff *take_quotients(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi) {
+    for (int i = 0; i < x->n; i++)
+        for (int j = 0; j < x->n; j++) {
+            const int64_t k = x->t[i].k;
+            const at_sym s = l->syms.data[x->t[i].sym], t = l->syms.data[x->t[j].sym];
+            if (s.kind != AT_SYM_DIV || t.kind != AT_SYM_DIV || s.by != t.by || k < 1 ||
+                x->t[j].k >= 0 || s.of->n != t.of->n)
+                continue;
+            const at_aff *apart = at_aff_sub(l, s.of, t.of);
+            if (apart->n) continue;
+            const int64_t pairs = k < -x->t[j].k ? k : -x->t[j].k;
+            *lo = pairs * at_floordiv(apart->c, s.by);
+            *hi = -pairs * at_floordiv(-apart->c, s.by);
+            const at_aff *rest = at_aff_add_times(l, x, at_aff_sym(l, x->t[i].sym), -pairs);
+            return at_aff_add_times(l, rest, at_aff_sym(l, x->t[j].sym), pairs);
+        }
+    return NULL;
+}
+
 void at_aff_range(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi) {
     sum_range r = {0};
     bool has_opaque = false;
@@ -104,6 +125,7 @@ void at_aff_range(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi) {
     while (has_opaque) {
         int64_t rlo, rhi;
         const at_aff *rest = take_remainder(l, x, &rlo, &rhi);
+        if (!rest) rest = take_quotients(l, x, &rlo, &rhi);
         if (!rest) break;
         add_range(&r, 1, rlo, rhi);
         x = rest;

@@ -134,14 +134,14 @@ static void begin_borders(at_arena *a, est_terms *s, uint32_t axes, int num_axes
                           .places = places[i],
                           .terms = terms,
                           .number = number};
-        b->holds = AT_NEW_ARRAY(a, bool, places[i].num *terms);
+        b->holds = AT_NEW_ARRAY(a, double, places[i].num *terms);
     }
 }
 
 static double terms_at(const est_border *b, int place) {
     double n = 0;
     for (int term = 0; term < b->terms; term++)
-        if (b->holds[place * b->terms + term]) n += b->number[term];
+        n += b->holds[place * b->terms + term] * b->number[term];
     return n;
 }
 
@@ -188,7 +188,7 @@ static double blocks_from(const est_border *b, int64_t w, int *i, double *terms)
     *terms = 0;
     for (int term = 0; term < b->terms; term++) {
         bool any = false;
-        for (int k = first; k < *i && !any; k++) any = b->holds[k * b->terms + term];
+        for (int k = first; k < *i && !any; k++) any = b->holds[k * b->terms + term] > 0;
         if (any) *terms += b->number[term];
     }
     return est_max(1, places / (double)w);
@@ -260,7 +260,8 @@ static bool find_share(at_arena *arena, const at_program *p, const est_leaf *x, 
         if (*left < 0) return false;
         const bool holds_here =
             holds(p, x->stage->body, at.axis, of, is_only ? ALL_GROUPS : axes, left);
-        const double of_term = number_at(&at, own, n), here = of_term * number_at(&at, 0, own);
+        const double of_term = number_at(&at, own, n), of_place = number_at(&at, 0, own),
+                     here = of_term * of_place;
         int term = 0;
         for (int k = own; k < n; k++)
             if (axes >> k & 1) term = term * places[k].num + at.at[k];
@@ -269,7 +270,8 @@ static bool find_share(at_arena *arena, const at_program *p, const est_leaf *x, 
         if (!holds_here) continue;
         good += here;
         for (est_border *b = s->borders + first; b < s->borders + s->num_borders; b++)
-            b->holds[at.at[b->axis] * b->terms + term] = true;
+            b->holds[at.at[b->axis] * b->terms + term] +=
+                of_place / places[b->axis].number[at.at[b->axis]];
     } while (next_point(&at));
     s->share *= good / all;
     for (est_border *b = s->borders + first; b < s->borders + s->num_borders; b++)

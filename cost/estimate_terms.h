@@ -21,7 +21,7 @@ typedef struct est_border {
     est_places places; /* of these, those asked */
     int terms;         /* combinations of what is summed over that were asked */
     double *number;    /* [terms] of combinations that each stands for */
-    bool *holds;       /* [places][terms] does it count there, wherever on the other axes? */
+    double *holds;     /* [places][terms] in how many places of the other axes it counts there */
     struct {
         int64_t width; /* of blocks; 0: none is kept here */
         double share;  /* of (block, term), those with any */

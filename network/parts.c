@@ -63,8 +63,19 @@ static bool has_rounding(const cutter *c, int node) {
     return false;
 }
 
+/* Does y read what x makes as an index? Such are prepared before a kernel begins. */
+static bool reads_as_index(const cutter *c, int y, int x) {
+    const at_net_node *n = node_at(c, y);
+    for (int k = 0; k < n->num_inputs && n->index_inputs; k++)
+        if ((n->index_inputs >> k & 1) && n->inputs[k] >= 0 &&
+            value_at(c, n->inputs[k])->producer == x)
+            return true;
+    return false;
+}
+
 static bool go_together(const cutter *c, int x, int y) {
     if (node_at(c, x)->is_whole || node_at(c, y)->is_whole) return false;
+    if (reads_as_index(c, x, y) || reads_as_index(c, y, x)) return false;
     return !(has_integers(c, x) && has_rounding(c, y)) &&
            !(has_integers(c, y) && has_rounding(c, x));
 }

@@ -232,6 +232,29 @@ static void phases(void **state) {
         }
 }
 
+/* Lanes along the columns of one phase, which is a digit of the parallel loop: the only column that
+ * is cut is the first one of one phase or the last one of the other, as the difference of two
+ * quotients of that loop says. Each tile has all columns. */
+static void phases_of_lanes(void **state) {
+    (void)state;
+    static const char row[] =
+        "x[C, H, W] : input\n"
+        "w[C, M, 4] : input\n"
+        "y[p:2, h:H, m:M, i:W] = sum(c:C, q:2) 0 <= at && at < W ? x[c, h, at] * "
+        "w[c, m, p - tap + 2*q] : 0\n"
+        "    where tap = (p + 1)/2*2 - 1, at = i + (p + 1)/2 - q\n";
+    static const char tree[] = "{h, p}:para =>\n"
+                               "    c, q:unroll, m:unroll, i:vec =>\n"
+                               "        @y = p, h, m, i  // c, q\n";
+    at_arena *a = at_arena_new();
+    const at_low *l =
+        lowered(a, &(program){"lanes", "C=9 H=6 W=16 M=8", row, tree}, AT_DIALECT_GNU, "avx512");
+    assert_true(l->tiles.len > 0);
+    for (int i = 0; i < l->tiles.len; i++)
+        if (!strstr(l->tiles.data[i]->name, "x16")) fail_msg("%s", l->tiles.data[i]->name);
+    at_arena_free(a);
+}
+
 /* A window over a padded picture below a parallel loop, whose border lies within vectors of the
  * first and the last tile, or of a few narrow ones: no tile goes element by element. */
 static void windows(void **state) {
@@ -407,6 +430,7 @@ int main(void) {
                                        cmocka_unit_test(listed_rows),
                                        cmocka_unit_test(whole),
                                        cmocka_unit_test(phases),
+                                       cmocka_unit_test(phases_of_lanes),
                                        cmocka_unit_test(windows),
                                        cmocka_unit_test(wraps),
                                        cmocka_unit_test(bounds),

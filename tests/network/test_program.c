@@ -324,6 +324,28 @@ static void indices(void **state) {
     at_net_close(net);
 }
 
+/* Indices that the network computes itself, through a move of data: they lie in memory before the
+ * part that reads by them. */
+static void computed_indices(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,7,5");
+    onnx_constant(&g, "shape", AT_NET_INT64, "3", "1 4 5", true);
+    onnx_node(&g, "ArgMax", "x", "best", "axis=1");
+    onnx_node(&g, "Expand", "best shape", "rows", "");
+    onnx_node(&g, "GatherElements", "x rows", "e", "axis=1");
+    onnx_node(&g, "Relu", "e", "y", "");
+    onnx_output(&g, "y");
+    at_net *net = onnx_open(arena, &g);
+    at_net_program p;
+    const at_net_build b = {0};
+    at_error err;
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    onnx_check_program(arena, net, &p);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
 /* A large part runs on two threads, one of few microseconds on one; the outputs are the same. */
 static void threads(void **state) {
     (void)state;
@@ -444,6 +466,7 @@ int main(void) {
         cmocka_unit_test(shared_moves),
         cmocka_unit_test(choices),
         cmocka_unit_test(indices),
+        cmocka_unit_test(computed_indices),
         cmocka_unit_test(transposed),
         cmocka_unit_test(values_between),
         cmocka_unit_test(edges),
