@@ -310,6 +310,9 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
 /* The time of a line that is prefetched, as a share of the third level's time for a line: the line
  * comes after what is worked out meanwhile, not beside. Weights of a network lie further away. */
 static const double behind = 1, far_behind = 1.5;
+/* Where the next step reads elsewhere, neither the core foresees the line nor does what lowering
+ * asks for ahead come to it. */
+static const double far_apart = 2.3;
 /* Where all turns of the block before ask for lines, this share of their time is left, however much
  * hides it. Parts of a tile ask for the same lines each, which is not better than before. */
 static const double beside = 0.6;
@@ -329,6 +332,18 @@ static bool is_ahead(const at_estimator *e, const est_leaf *x, const est_access 
                          at_ahead_room(e->o.cache_bytes[1]) / a->buffer->bytes) >= 0;
 }
 
+/* Do the loops, from the innermost one on, read runs that are too short to be asked for ahead? */
+static bool lies_apart(const est_leaf *x, const est_access *a) {
+    enum { AHEAD_BYTES = 8192 };
+    double run = 1;
+    for (int i = x->num_loops - 1; i >= 0; i--) {
+        const double step = (double)a->step[i];
+        if (step > run) return run * a->buffer->bytes < AHEAD_BYTES;
+        if (step == run) run *= x->loop[i].turns;
+    }
+    return false;
+}
+
 double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access *a, double lines,
                      bool is_one, double sums_ns) {
     const double line_ns = (double)e->speeds.stream_ns[2];
@@ -336,7 +351,8 @@ double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access 
     const bool is_weight = t->is_packing || t->role == AT_ROLE_WEIGHT,
                is_cold = is_weight && e->o.cold_weights;
     const double cold = is_cold ? a->lines[0] : 0, again = est_max(0, lines - cold);
-    const double all_ns = (far_behind * cold + behind * again) * line_ns;
+    const double far = lies_apart(x, a) ? far_apart : far_behind,
+                 all_ns = (far * cold + behind * again) * line_ns;
     if (is_weight && is_one && is_ahead(e, x, a)) return est_max(beside * all_ns, all_ns - sums_ns);
     return all_ns;
 }
