@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/agree.h"
+#include "engine/measure/foreign_data.h"
 #include "engine/measure/reference.h"
 #include "engine/measure/kernel_job.h"
 #include "engine/measure/bench.h"
@@ -14,6 +15,8 @@ AT_AGREES
 static const uint64_t seed_of_normals = 20;
 /* Errors that are no number, or larger, count as this one. */
 static const double most_error = 1e6;
+/* Of what is measured though integers are exact: the reference in double takes seconds. */
+static const double most_flops = 0x1p31;
 
 static bool matters(const at_session *s) {
     const at_compute *c = at_task_compute(s->what.task);
@@ -26,6 +29,8 @@ static bool matters(const at_session *s) {
         at_task_default_config(s->scratch, s->what.task, AT_ANY_LANES, &config, NULL) != AT_OK ||
         at_task_values(s->scratch, s->what.task, &config, &values, NULL) != AT_OK)
         return false;
+    if (s->foreign)
+        return !at_foreign_has_no_text(s) && at_compute_flops(c, values, NULL) <= most_flops;
     double *given = AT_NEW_ARRAY(s->scratch, double, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) given[t] = -1;
     int64_t longest = s->what.chosen.pattern ? s->what.chosen.pattern->longest : 0;
@@ -33,8 +38,9 @@ static bool matters(const at_session *s) {
 }
 
 /* Is it of interest? Where the options name a limit; where the computation is a transform, which is
- * an algorithm; where it is exact on no integers, and no step of it turns a rounding error into a
- * large one. */
+ * an algorithm; of a kernel that somebody wrote, which may calculate with fewer bits than integers
+ * show; where it is exact on no integers. Not where steps turn a rounding error into a large one.
+ */
 static bool is_of_interest(at_session *s) {
     at_accuracies *x = &s->bench->accuracy;
     if (!x->is_decided) x->matters = matters(s);
@@ -174,20 +180,20 @@ at_status at_accuracy_measure(at_session *s, at_arena *a, const at_candidate *c,
                               at_error *err) {
     at_accuracy *x = &result->extra.accuracy;
     if (!is_of_interest(s)) return AT_OK;
-    at_key sums = at_program_sums_key(c->program);
+    const at_key sums = at_program_sums_key(c->program);
     const at_accuracy *known = find(s, sums);
     if (known) return *x = *known, AT_OK;
     if (!s->bench->accuracy.normal.store) AT_TRY(make_data(s, err));
     if (!s->bench->accuracy.matters) return AT_OK;
     AT_TRY(run(s, a, c, result, x, err));
-    if (!result->error_no)
+    if (!result->error_no && !s->foreign) /* whose order of terms its text says alone */
         *at_push(s->arena, &s->bench->accuracy.known) = (at_known_accuracy){sums, *x};
     return AT_OK;
 }
 
 void at_accuracy_learn(at_session *s, const at_record *r) {
     at_program *p;
-    if (!at_accuracy_failed(r) ||
+    if (s->foreign || !at_accuracy_failed(r) ||
         at_task_build(s->scratch, s->what.task, &r->config, &p, NULL) != AT_OK)
         return;
     at_key sums = at_program_sums_key(p);

@@ -71,6 +71,24 @@ static void failures_never_win(void **state) {
     assert_null(strstr(best, "VARIANT_wrong"));
 }
 
+/* Small integers are exact in 8 bits as well: what a kernel loses of other numbers counts, too. */
+static void fewer_bits(void **state) {
+    (void)state;
+    write_kernel(" * knob  TILE = 4\n * knob  BITS = 24 17 8\n",
+                 "    for (int i = 0; i < N * M; i++) {\n"
+                 "        union { float f; unsigned bits; } u = {0};\n"
+                 "        for (int k = 0; k < K; k++) {\n"
+                 "            union { float f; unsigned bits; } x = {a[i / M * K + k]};\n"
+                 "            x.bits &= ~0u << (24 - BITS);\n"
+                 "            u.f += x.f * b[k * M + i % M];\n"
+                 "        }\n"
+                 "        c[i] = u.f;\n"
+                 "    }\n");
+    cli_expect(0, "./autotune mm.c --tuner grid --trials 3 --log bits.log --json");
+    cli_expect(0, "grep -c 'of standard-normal data' bits.log | grep -qx 2");
+    cli_expect(0, "./autotune show mm.c --log bits.log | grep -qx BITS=24");
+}
+
 /* Where the reference is a product of matrices: a tap of one element, a channel of a row of
  * elements, and the maximum of one pixel are left out. */
 static void wrong_beside_matrices(void **state) {
@@ -659,6 +677,7 @@ static void under_valgrind(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_never_win),
+        cmocka_unit_test(fewer_bits),
         cmocka_unit_test(wrong_beside_matrices),
         cmocka_unit_test(verbs),
         cmocka_unit_test(layers),
