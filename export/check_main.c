@@ -207,6 +207,10 @@ static void fill_floats(at_text *out, const char *p, long n, const at_fill *f, b
     else
         at_text_addf(out, "    at_make_real(%s, %ldL, %.17g, %.17g, &state);\n", p, n,
                      f->unit * f->lo, f->unit * f->hi);
+    if (f->has_powers)
+        at_text_addf(out,
+                     "    for (long i = 3; i < %ldL; i += 4) %s[i] = ldexpf(1, ilogbf(%s[i]));\n",
+                     n, p, p);
     if (f->row)
         at_text_addf(out,
                      "    for (long i = 0; i < %ldL; i++) %s[i] += (float)(%.17g * (double)(i / "

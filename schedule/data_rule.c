@@ -36,6 +36,7 @@ void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_
                               : at_rng_below(rng, steps);
             x += (double)step, x += skips_0 && x >= 0;
         } else x += (f->hi - f->lo) * ((double)at_rng_below(rng, 1 << 24) + 0.5) * 0x1p-24;
+        if (f->has_powers && (first + i) % 4 == 3) x = ldexp(1, ilogb(x));
         out[i] = (float)(f->unit * x + data_away(f, first + i));
     }
 }

@@ -89,5 +89,6 @@ at_fill data_fill_in_steps(const data_ruler *r, int t, bool is_large) {
     at_fill f = {
         .lo = size > 0 ? 0.5 * scale : -SPREAD, .hi = size > 0 ? 1.5 * scale : SPREAD, .unit = 1};
     if (r->c->tensors[t].role == AT_ROLE_INPUT) f.lo = -f.hi; /* scales are weights */
+    else f.has_powers = size > 0;
     return f;
 }
