@@ -17,6 +17,8 @@ void at_net_move_edges(at_net *net);
 
 /* shuffles.c: convolutions read shuffled channels where they were before. */
 void at_net_leave_shuffles(at_net *net);
+/* repeats.c: what is repeated along an axis is read where it is. */
+void at_net_join_repeats(at_net *net);
 /* net_halves.c: elements of weights that are kept in 16 bits have their types. */
 void at_net_keep_halves(at_net *net);
 

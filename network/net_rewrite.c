@@ -284,6 +284,7 @@ at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers) {
     }
     fold_channels(copy);
     at_net_leave_shuffles(copy);
+    at_net_join_repeats(copy);
     drop_dead(copy);
     at_net_move_edges(copy);
     at_net_keep_halves(copy);

@@ -346,6 +346,31 @@ static void computed_indices(void **state) {
     at_net_close(net);
 }
 
+/* Heads of values that heads of queries share: no copy of them for each is made. */
+static void repeated(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,6,1,40");
+    onnx_input(&g, "v", AT_NET_FLOAT, "1,2,40,16");
+    onnx_constant(&g, "axes", AT_NET_INT64, "1", "2", true);
+    onnx_constant(&g, "each", AT_NET_INT64, "5", "1 2 3 40 16", true);
+    onnx_constant(&g, "all", AT_NET_INT64, "4", "1 6 40 16", true);
+    onnx_node(&g, "Unsqueeze", "v axes", "u", "");
+    onnx_node(&g, "Expand", "u each", "e", "");
+    onnx_node(&g, "Reshape", "e all", "r", "");
+    onnx_node(&g, "MatMul", "x r", "y", "");
+    onnx_output(&g, "y");
+    at_net *net = onnx_open(arena, &g);
+    at_net_program p;
+    const at_net_build b = {0};
+    at_error err;
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(p.cut.num_parts, 1);
+    onnx_check_program(arena, net, &p);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
 /* A large part runs on two threads, one of few microseconds on one; the outputs are the same. */
 static void threads(void **state) {
     (void)state;
@@ -467,6 +492,7 @@ int main(void) {
         cmocka_unit_test(choices),
         cmocka_unit_test(indices),
         cmocka_unit_test(computed_indices),
+        cmocka_unit_test(repeated),
         cmocka_unit_test(transposed),
         cmocka_unit_test(values_between),
         cmocka_unit_test(edges),
