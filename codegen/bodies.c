@@ -281,9 +281,9 @@ const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *
         if (x->n)
             return at_value_new(
                 l, (at_value){.op = AT_V_INDEX, .at = x, .bounds = bounds_of(l, x, e)});
-        v.number = (float)x->c;
-        v.whole = v.number != (double)x->c && x->c >= INT32_MIN && x->c <= INT32_MAX;
-        if (v.whole) v.number = (double)x->c; /* a float of it is another number */
+        v.number = (double)x->c;
+        /* a float of it is another number */
+        v.whole = (float)x->c != v.number && x->c >= INT32_MIN && x->c <= INT32_MAX;
         return at_value_new(l, v);
     }
     if (e->op == AT_X_INDEX) return load_expr(l, e, axes);

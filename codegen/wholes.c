@@ -167,14 +167,16 @@ static const at_value *missing(at_low *l, const at_value *left, const at_value *
     return at_value_binary(l, AT_V_ADD, below, above);
 }
 
-/* By a divisor that no integer of 32 bits is. What 2^31 leaves is an integer, by the last 32 bits;
- * what a larger divisor leaves is a float. */
+/* By a divisor that no integer of 32 bits is. What 2^31 leaves is an integer, by the last 32 bits.
+ * A larger divisor leaves so much and, below 0, what it is beyond 2^31: a float, and no difference
+ * of two large ones, of which little but their roundings may be left. */
 static const at_value *quotient_by_larger(at_low *l, const at_value *of, const at_value *b,
                                           bool rest) {
     const at_value *q = sign_of(l, of);
     if (!rest) return q;
-    if (b->number == 0x1p31) return rest_of(l, of, at_value_const(l, INT32_MIN, true), q);
-    return rest_of(l, at_value_as_number(l, of), at_value_as_number(l, b),
+    const at_value *left = rest_of(l, of, at_value_const(l, INT32_MIN, true), q);
+    if (b->number == 0x1p31) return left;
+    return rest_of(l, at_value_as_number(l, left), at_value_const(l, b->number - 0x1p31, false),
                    at_value_as_number(l, q));
 }
 

@@ -273,12 +273,39 @@ static void larger_divisors(void **state) {
     called(text, caller);
 }
 
+/* What they leave of a number near their negative is small, and exact. */
+static void small_rests(void **state) {
+    (void)state;
+    static const char text[] = "args N=16\nw[N] : index\n"
+                               "a[n:N] = (w[n] - n)%2147483656\n"
+                               "b[n:N] = (w[n] - n)%2147483904\n"
+                               "c[n:N] = (w[n] - n)%2147483648\n"
+                               "d[n:N] = (w[n] - n)%6700417001\n";
+    static const char caller[] =
+        "static float rest(long x, long by) { return (float)(x < 0 ? x + by : x); }\n"
+        "int main(void) {\n"
+        "    int w[16], wrong = 0;\n"
+        "    static float a[16], b[16], c[16], d[16], workspace[1 << 18];\n"
+        "    for (int n = 0; n < 16; n++) w[n] = n < 8 ? 3 * n - 2147483600 : n % 3 * 16 * n;\n"
+        "    large_16(w, a, b, c, d, workspace);\n"
+        "    for (int n = 0; n < 16; n++) {\n"
+        "        const long x = (long)w[n] - n;\n"
+        "        const float e = d[n] - rest(x, 6700417001);\n"
+        "        wrong += a[n] != rest(x, 2147483656) || b[n] != rest(x, 2147483904) ||\n"
+        "                 c[n] != rest(x, 2147483648) || e > 512 || e < -512;\n"
+        "    }\n"
+        "    return wrong > 0;\n"
+        "}\n";
+    called(text, caller);
+}
+
 int main(void) {
     assert_non_null(getcwd(sources, sizeof sources));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_as_arguments), cmocka_unit_test(entries_unpacked),
         cmocka_unit_test(large_entries),      cmocka_unit_test(large_quotients),
-        cmocka_unit_test(larger_divisors),    cmocka_unit_test(negative_words),
-        cmocka_unit_test(types_in_one_file),  cmocka_unit_test(cut_together)};
+        cmocka_unit_test(larger_divisors),    cmocka_unit_test(small_rests),
+        cmocka_unit_test(negative_words),     cmocka_unit_test(types_in_one_file),
+        cmocka_unit_test(cut_together)};
     return cmocka_run_group_tests_name("cli/typed", tests, cli_setup, cli_teardown);
 }

@@ -1,5 +1,6 @@
 #include "tests/codegen/ir_run.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct runner {
@@ -101,7 +102,11 @@ static int32_t whole(runner *r, const at_value *v) {
     case AT_V_SUB: return (int32_t)(a - b);
     case AT_V_MUL: return (int32_t)(a * b);
     case AT_V_MIN: return (int32_t)a < (int32_t)b ? (int32_t)a : (int32_t)b;
-    default: return (int32_t)a > (int32_t)b ? (int32_t)a : (int32_t)b;
+    case AT_V_MAX: return (int32_t)a > (int32_t)b ? (int32_t)a : (int32_t)b;
+    case AT_V_BIT_AND: return (int32_t)(a & b);
+    case AT_V_BIT_OR: return (int32_t)(a | b);
+    case AT_V_SHIFT_RIGHT: return (int32_t)a >> b;
+    default: abort(); /* an operator that this interpreter does not have */
     }
 }
 
@@ -133,7 +138,8 @@ static float evaluate(runner *r, const at_value *v) {
     case AT_V_LESS: return a < b ? ones : 0;
     case AT_V_AT_MOST: return a <= b ? ones : 0;
     case AT_V_EQUAL: return a == b ? ones : 0;
-    default: return a > b ? a : b;
+    case AT_V_MAX: return a > b ? a : b;
+    default: abort();
     }
 }
 
