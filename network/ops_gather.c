@@ -143,7 +143,50 @@ static at_status scatter_elements(net_op *o) {
         op_format(o, "x2[%s]", place));
 }
 
+/* Known places that are a box, as an assigned slice is: begin[k] + step[k] times the place along
+ * the k-th axis of the indices, for each axis that they count. */
+static bool is_box(const at_net_value *x, const at_net_value *indices, int64_t *begin,
+                   int64_t *step) {
+    const int depth = indices->rank - 1;
+    if (!indices->is_constant || !indices->elements || depth < 1 || indices->dims[depth] != depth)
+        return false;
+    for (int64_t i = 0; i < indices->elements; i++) {
+        const int k = (int)(i % depth);
+        int64_t at = at_net_element_int(indices->type, indices->data, i), inner = depth, place;
+        for (int j = k + 1; j < depth; j++) inner *= indices->dims[j];
+        place = i / inner % indices->dims[k];
+        if (at < 0) at += x->dims[k];
+        if (at < 0 || at >= x->dims[k]) return false;
+        if (i < depth) begin[k] = at, step[k] = 1;
+        if (place == 1 && i < inner + depth) step[k] = at - begin[k];
+        if (step[k] < 1 || at != begin[k] + step[k] * place) return false;
+    }
+    return true;
+}
+
+/* What lies in the box is of the updates, all else as it was. */
+static at_status set_box(net_op *o, const int64_t *begin, const int64_t *step) {
+    const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1);
+    const int depth = indices->rank - 1;
+    const char *inside = "", *place = "";
+    AT_TRY(op_out_like(o, 0, x));
+    for (int k = 0; k < depth; k++) {
+        const long long from = begin[k], by = step[k], to = from + by * (indices->dims[k] - 1);
+        const char *and = k ? " && " : "", *comma = k ? ", " : "";
+        inside = op_format(o, "%s%s%lld <= a%d && a%d <= %lld", inside, and, from, k, k, to);
+        if (by > 1) inside = op_format(o, "%s && (a%d - %lld)%%%lld == 0", inside, k, from, by);
+        place = by > 1 ? op_format(o, "%s%s(a%d - %lld)/%lld", place, comma, k, from, by)
+                       : op_format(o, "%s%sa%d - %lld", place, comma, k, from);
+    }
+    op_add(o, "y0[%s] = inside ? x2[%s] : x0[%s] where inside = %s\n",
+           op_axes(o, "a", x->rank, x->dims),
+           depth < x->rank ? op_format(o, "%s, %s", place, range(o, "a", depth, x->rank)) : place,
+           op_index(o, "a", x->rank), inside);
+    return AT_OK;
+}
+
 static at_status scatter_nd(net_op *o) {
+    int64_t begin[AT_NET_MAX_RANK], step[AT_NET_MAX_RANK];
     const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1), *updates = op_in(o, 2);
     const int q = indices->rank;
     if (q < 1) return op_fail(o, "indices without a dimension");
@@ -154,6 +197,8 @@ static at_status scatter_nd(net_op *o) {
         const int64_t size = i < q - 1 ? indices->dims[i] : x->dims[depth + i - (q - 1)];
         if (updates->dims[i] != size) return op_fail(o, "updates do not fit indices");
     }
+    if (!strcmp(op_string(o, "reduction", "none"), "none") && is_box(x, indices, begin, step))
+        return set_box(o, begin, step);
     const char *place = op_index(o, "k", q - 1), *hit = "";
     const char *own = range(o, "a", (int)depth, x->rank);
     for (int k = 0; k < depth; k++) {

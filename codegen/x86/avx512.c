@@ -380,7 +380,9 @@ static int masks_of(const at_tile *t, const at_tile_op *op, uint32_t masks[MOST_
     if (op->times > AT_TILE_WHOLE_STEP && (picks || apart)) return 0;
     if (picks && op->times < 0 && op->lanes == 8) return 0;
     int n = picks ? at_tile_pick_first(op, 16) : op->lanes, count = 0;
-    bool moves = (op->kind == AT_T_LOAD || op->kind == AT_T_STORE) && n != 1 && n != 4 && n != 8;
+    bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE ||
+                 (op->kind == AT_T_SCATTER && op->cyclic); /* all lanes at once */
+    moves &= n != 1 && n != 4 && n != 8;
     moves |= op->kind == AT_T_STORE && n == 1 && at_type_is_half(t->slot_type[op->slot]);
     for (; apart && count < at_tile_spread_parts(op, 16); count++)
         masks[count] = at_tile_spread_mask(op, 16, count);

@@ -371,6 +371,36 @@ static void repeated(void **state) {
     at_net_close(net);
 }
 
+/* Known places where a ScatterND writes: slices, with steps and from the end, and rows anywhere. */
+static void scattered(void **state) {
+    (void)state;
+    static const struct {
+        const char *places, *dims, *updates;
+    } cases[] = {{"2 3 4", "3,1", "3,9"},
+                 {"1 -8 1 -5 1 -2 4 -8 4 -5 4 -2", "2,3,2", "2,3"},
+                 {"6", "1,1", "1,9"},
+                 {"5 0 3", "3,1", "3,9"}};
+    for (int i = 0; i < 4; i++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "7,9");
+        onnx_input(&g, "u", AT_NET_FLOAT, cases[i].updates);
+        onnx_constant(&g, "places", AT_NET_INT64, cases[i].dims, cases[i].places, true);
+        onnx_node(&g, "ScatterND", "x places u", "y", "");
+        onnx_output(&g, "y");
+        at_net *net = onnx_open(arena, &g);
+        at_net_program p;
+        const at_net_build b = {0};
+        at_error err;
+        if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%d: %s", i, err.text);
+        assert_int_equal(p.cut.parts[0].num_nodes, 1);
+        if ((strstr(p.cut.parts[0].text, "sum(") == NULL) != (i < 3))
+            fail_msg("%d: %s", i, p.cut.parts[0].text);
+        onnx_check_program(arena, net, &p);
+        at_net_program_free(&p);
+        at_net_close(net);
+    }
+}
+
 /* A large part runs on two threads, one of few microseconds on one; the outputs are the same. */
 static void threads(void **state) {
     (void)state;
@@ -493,6 +523,7 @@ int main(void) {
         cmocka_unit_test(indices),
         cmocka_unit_test(computed_indices),
         cmocka_unit_test(repeated),
+        cmocka_unit_test(scattered),
         cmocka_unit_test(transposed),
         cmocka_unit_test(values_between),
         cmocka_unit_test(edges),
