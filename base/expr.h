@@ -107,6 +107,7 @@ at_status at_expr_parse(at_arena *a, at_lex *l, at_expr **out, at_error *err);
 at_status at_expr_parse_text(at_arena *a, const char *text, const char *what, at_expr **out,
                              at_error *err);
 void at_expr_print(at_text *out, const at_expr *e); /* minimal parentheses; parses back equal */
+char *at_expr_text(at_arena *a, const at_expr *e);  /* the same, owned by arena */
 at_expr *at_expr_new(at_arena *a, at_op op, int nargs, at_expr *const *args);
 at_expr *at_expr_int(at_arena *a, int64_t value);
 at_expr *at_expr_name(at_arena *a, const char *name); /* borrowed, as the following one's */

@@ -460,3 +460,9 @@ void at_expr_print(at_text *out, const at_expr *e) {
     default: AT_BUG("expression operator %d has no spelling", e->op);
     }
 }
+
+char *at_expr_text(at_arena *a, const at_expr *e) {
+    at_text text = {0};
+    at_expr_print(&text, e);
+    return at_text_take(a, &text);
+}

@@ -30,8 +30,7 @@ static at_status split_words(at_head *h, const char *line, at_error *err) {
     for (const char *p = line + strspn(line, " \t\n"); *p; p += strspn(p, " \t\n")) {
         at_text word = {0};
         const bool is_whole = take_word(&p, &word);
-        *at_push(h->arena, &words) = at_strdup(h->arena, at_text_str(&word));
-        at_text_free(&word);
+        *at_push(h->arena, &words) = at_text_take(h->arena, &word);
         if (!is_whole) return at_fail(err, AT_E_USAGE, "--command %s: a quote is open", line);
         if (words.len > MOST_WORDS)
             return at_fail(err, AT_E_USAGE, "--command: more than %d words", MOST_WORDS);

@@ -30,12 +30,7 @@ typedef struct slots {
 
 /* Trials that are comparable: of one task, in one context. */
 static const char *key_of(at_arena *a, const at_record *r) {
-    at_text key = {0};
-    at_text_addf(&key, "%s\n%s\n", r->task, r->extra.context_hash);
-    at_json_print(&key, r->args);
-    const char *out = at_strdup(a, at_text_str(&key));
-    at_text_free(&key);
-    return out;
+    return at_format(a, "%s\n%s\n%s", r->task, r->extra.context_hash, at_json_text(a, r->args));
 }
 
 static const char *config_of(at_arena *a, const at_config *c) {
@@ -43,9 +38,7 @@ static const char *config_of(at_arena *a, const at_config *c) {
     at_text_add(&text, "{\"entity\": ");
     at_config_print_entity(&text, c);
     at_text_add(&text, "}");
-    const char *out = at_strdup(a, at_text_str(&text));
-    at_text_free(&text);
-    return out;
+    return at_text_take(a, &text);
 }
 
 static slots slots_of(at_arena *a, const at_net_program *p) {

@@ -183,10 +183,7 @@ static at_status find_steps(finder *f, at_cycle *cycle, int stage, const at_expr
 
 /* As it is written. */
 static const char *axis_text(const finder *f, const at_axis *x) {
-    at_text text = {0};
-    at_text_addf(&text, "%s:", x->name);
-    at_expr_print(&text, x->extent);
-    return at_text_take(f->arena, &text);
+    return at_format(f->arena, "%s:%s", x->name, at_expr_text(f->arena, x->extent));
 }
 
 /* The axes of the steps are the same in all stages. */

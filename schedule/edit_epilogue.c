@@ -241,10 +241,8 @@ at_status at_epilogue_spell_text(at_arena *a, const char *text, const char **out
 }
 
 at_status at_epilogue_spell(at_arena *a, const at_expr *e, const char **out, at_error *err) {
-    at_text spelled = {0};
     AT_TRY(check_stage(e, err));
-    at_expr_print(&spelled, e);
-    char *kept = at_text_take(a, &spelled), *to = kept;
+    char *kept = at_expr_text(a, e), *to = kept;
     for (const char *p = kept; *p; p++)
         if (*p != ' ') *to++ = *p;
     *to = 0;

@@ -280,12 +280,9 @@ at_status at_edit_parse(at_arena *a, at_lex *l, at_edit *out, at_error *err) {
 const char *at_axis_length(at_arena *a, const at_compute *c, const char *stage, const char *axis) {
     const int t = at_compute_find(c, stage);
     const at_tensor *x = t < 0 ? NULL : &c->tensors[t];
-    for (int k = 0; x && k < x->num_axes + x->num_reduce; k++) {
-        if (!x->axes[k].name || strcmp(x->axes[k].name, axis) || !x->axes[k].extent) continue;
-        at_text text = {0};
-        at_expr_print(&text, x->axes[k].extent);
-        return at_text_take(a, &text);
-    }
+    for (int k = 0; x && k < x->num_axes + x->num_reduce; k++)
+        if (x->axes[k].name && !strcmp(x->axes[k].name, axis) && x->axes[k].extent)
+            return at_expr_text(a, x->axes[k].extent);
     return NULL;
 }
 

@@ -34,18 +34,16 @@ static at_status check_name(const completion *c, const char *name, int line) {
  * expression. */
 static const char *rest_of(const completion *c, const at_axis *axis, const at_leaf_digit *d,
                            int n) {
-    at_text extent = {0}, known = {0};
-    at_expr_print(&extent, axis->extent);
+    const char *all = at_expr_text(c->s->arena, axis->extent);
+    at_text known = {0};
     for (int i = 0; i < n; i++) {
         if (d[i].is_open) continue;
         if (known.len) at_text_add(&known, "*");
         if (d[i].fixed) at_text_addf(&known, "%lld", (long long)d[i].fixed);
         else at_text_add(&known, d[i].piece);
     }
-    const char *all = at_text_str(&extent), *by = at_text_str(&known);
-    all = known.len ? at_format(c->s->arena, "((%s) + %s - 1)/(%s)", all, by, by)
-                    : at_strdup(c->s->arena, all);
-    at_text_free(&extent);
+    const char *by = at_text_str(&known);
+    if (known.len) all = at_format(c->s->arena, "((%s) + %s - 1)/(%s)", all, by, by);
     at_text_free(&known);
     return all;
 }

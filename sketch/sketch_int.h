@@ -161,6 +161,9 @@ at_status sketch_split_by(sketch_state *s, const char *stage, const char *axis, 
 /* Into vectors, and what goes over them: parts[0] and parts[1]. */
 at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axis,
                              const char **parts);
+/* Into groups and what is within one, of so many steps. */
+at_status sketch_split_sized(sketch_state *s, const char *stage, const char *axis, const char *size,
+                             const char **group, const char **within);
 /* The loop of axis k into groups, as its divisor has them, and what is within one. */
 at_status sketch_split_groups(sketch_state *s, int stage, int k, const char **group,
                               const char **within);

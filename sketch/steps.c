@@ -428,19 +428,23 @@ at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axi
     return sketch_split_by(s, stage, axis, "8 16 32 64 128 256", four, parts);
 }
 
-at_status sketch_split_groups(sketch_state *s, int stage, int k, const char **group,
-                              const char **within) {
-    const at_tensor *t = &s->facts->compute->tensors[stage];
-    const char *axis = t->axes[k].name;
-    at_text size = {0};
-    at_expr_print(&size, s->facts->of[stage].divisor[k]);
+at_status sketch_split_sized(sketch_state *s, const char *stage, const char *axis, const char *size,
+                             const char **group, const char **within) {
     *group = sketch_fresh_of(s, axis, "g");
     *within = sketch_fresh_of(s, axis, "i");
     return sketch_step(s, &(at_edit){.kind = AT_EDIT_SPLIT,
-                                     .stage = t->name,
+                                     .stage = stage,
                                      .loop = axis,
-                                     .other = at_text_take(s->arena, &size),
+                                     .other = size,
                                      .names = {*group, *within}});
+}
+
+at_status sketch_split_groups(sketch_state *s, int stage, int k, const char **group,
+                              const char **within) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    return sketch_split_sized(s, t->name, t->axes[k].name,
+                              at_expr_text(s->arena, s->facts->of[stage].divisor[k]), group,
+                              within);
 }
 
 at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_ann ann) {

@@ -180,10 +180,7 @@ static at_status read_sizes(te_reader *r) {
         const int line = l.line;
         AT_TRY(new_name(r, &l, MOST_ARGS + MOST_SIZES, &name, &known));
         AT_TRY(at_expr_parse(r->arena, &l, &e, r->err));
-        at_text text = {0};
-        at_text_addf(&text, "%s = ", name);
-        at_expr_print(&text, e);
-        const char *written = at_text_take(r->arena, &text);
+        const char *written = at_format(r->arena, "%s = %s", name, at_expr_text(r->arena, e));
         if (known && !is_same_size(r, written))
             return at_lex_fail_at(&at, at.line, at.col, r->err, "\"%s\" is another above", name);
         const at_lex_place place = at_lex_place_of(&l, line);

@@ -47,16 +47,8 @@ static at_status split_fours(tiling *t) {
     const at_compute *c = t->s->facts->compute;
     const int k = t->choice.fours, terms = tile_dot_terms(c, &c->tensors[t->stage]);
     if (k < 0) return AT_OK;
-    const char *four = sketch_fresh_of(t->s, t->name[k], "g"),
-               *within = sketch_fresh_of(t->s, t->name[k], "i");
-    AT_TRY(sketch_step(t->s, &(at_edit){.kind = AT_EDIT_SPLIT,
-                                        .stage = t->leaf,
-                                        .loop = t->name[k],
-                                        .other = at_format(t->s->arena, "%d", terms),
-                                        .names = {four, within}}));
-    t->name[k] = four;
-    t->fours = within;
-    return AT_OK;
+    return sketch_split_sized(t->s, t->leaf, t->name[k], at_format(t->s->arena, "%d", terms),
+                              &t->name[k], &t->fours);
 }
 
 /* The sum of each part of a reduction is a stage of its own, which is tiled; what had its name adds

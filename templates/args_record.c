@@ -220,21 +220,16 @@ typedef struct matcher {
     at_error *err;
 } matcher;
 
-static const char *json_text(at_template *t, const at_json *v) {
-    at_text text = {0};
-    at_json_print(&text, v);
-    return at_text_take(t->arena, &text);
-}
-
 /* place: "6", or "1.3" within item 1; "" for all of it. */
 static at_status unfit(matcher *m, const char *place, const char *problem, const at_json *v) {
-    const char *item = *place ? at_format(m->t->arena, "item %s", place) : json_text(m->t, v);
+    const char *item =
+        *place ? at_format(m->t->arena, "item %s", place) : at_json_text(m->t->arena, v);
     return at_fail(m->err, AT_E_USAGE, "--args: %s %s; %s takes %s", item, problem, m->t->row->name,
                    m->t->row->record_args);
 }
 
 static at_status is_instead(matcher *m, const char *place, const at_json *v) {
-    return unfit(m, place, at_format(m->t->arena, "is %s", json_text(m->t, v)), v);
+    return unfit(m, place, at_format(m->t->arena, "is %s", at_json_text(m->t->arena, v)), v);
 }
 
 /* A truth of the pattern is 0 or 1 once it has been through a log. */
@@ -251,7 +246,7 @@ static bool same_scalar(const at_json *x, const at_json *y) {
 
 /* A number that stands in two places of a record must be the same in both. */
 static at_status set(matcher *m, arg *a, const at_json *v) {
-    const char *text = json_text(m->t, v);
+    const char *text = at_json_text(m->t->arena, v);
     int64_t before = a->num_slots ? m->t->values.data[a->slot].value : 0;
     AT_TRY(at_arg_take(m->t, a, v, text, m->err));
     if (a->given && a->kind == ARG_NUMBER && m->t->values.data[a->slot].value != before)
