@@ -84,10 +84,8 @@ static const at_value *asked(asker *q, const at_value *v, const at_cond *cond) {
         return at_value_new(q->l, (at_value){.op = AT_V_SELECT, .cond = cond, .a = a, .b = b});
     }
     if (!v->a) return v;
-    at_value copy = *v;
-    copy.a = asked(q, v->a, cond);
-    if (v->b) copy.b = asked(q, v->b, cond);
-    return copy.a == v->a && copy.b == v->b ? v : at_value_new(q->l, copy);
+    const at_value *a = asked(q, v->a, cond);
+    return at_value_of(q->l, v, a, v->b ? asked(q, v->b, cond) : NULL);
 }
 
 static void ask(asker *q, at_ir *n, const at_cond *cond) {

@@ -353,6 +353,13 @@ static const at_aff *unclamped(at_low *l, const at_aff *x, const at_fact *facts)
 
 const at_value *at_value_new(at_low *l, at_value v) { return at_copy(l->arena, &v, sizeof v); }
 
+const at_value *at_value_of(at_low *l, const at_value *v, const at_value *a, const at_value *b) {
+    at_value copy = *v;
+    copy.a = a;
+    copy.b = b;
+    return a == v->a && b == v->b ? v : at_value_new(l, copy);
+}
+
 const at_value *at_value_const(at_low *l, double number, bool whole) {
     return at_value_new(l, (at_value){.op = AT_V_CONST, .number = number, .whole = whole});
 }
@@ -494,9 +501,5 @@ const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts
         const at_value by = {.op = AT_V_CONST, .number = at_exact_reciprocal(b->number)};
         if (by.number != 0) return scaled(l, at_value_new(l, by), a);
     }
-    if (a == v->a && b == v->b) return v;
-    at_value *n = at_copy(l->arena, v, sizeof *v);
-    n->a = a;
-    n->b = b;
-    return n;
+    return at_value_of(l, v, a, b);
 }

@@ -181,6 +181,8 @@ const at_aff *at_atom_known(at_low *l, const at_aff *atom, const at_fact *facts)
 const at_value *at_value_fold(at_low *l, const at_value *v,
                               const at_fact *facts); /* decided selects go */
 const at_value *at_value_new(at_low *l, at_value v); /* a copy in l's arena */
+/* The same of other operands; v itself where they are its own. */
+const at_value *at_value_of(at_low *l, const at_value *v, const at_value *a, const at_value *b);
 const at_value *at_value_const(at_low *l, double number, bool whole);
 const at_value *at_value_binary(at_low *l, at_val_op op, const at_value *a, const at_value *b);
 const at_value *at_value_bits(at_low *l, bool all); /* a mask of all lanes, or of none */

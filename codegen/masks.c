@@ -199,11 +199,7 @@ static const at_value *with_masks(const masker *m, const at_value *v) {
     if (v->op == AT_V_SELECT && at_cond_decide(m->l, v->cond, m->facts) == AT_C_ATOM &&
         is_mask(m, v->cond, &by_lanes) && by_lanes && is_harmless(m, a) && is_harmless(m, b))
         return at_value_choose(m->l, mask_of(m, v->cond), a, b);
-    if (a == v->a && b == v->b) return v;
-    at_value *n = at_copy(m->l->arena, v, sizeof *v);
-    n->a = a;
-    n->b = b;
-    return n;
+    return at_value_of(m->l, v, a, b);
 }
 
 const at_value *at_value_with_masks(at_low *l, const at_value *v, const at_fact *facts,

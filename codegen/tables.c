@@ -274,11 +274,8 @@ static void list_look_up(maker *m, at_ir *n) {
 
 static const at_value *value_elements(maker *m, const at_value *v) {
     if (v->op == AT_V_TABLE) return element_of(m, v);
-    if (!v->a && !v->b) return v;
-    at_value *n = at_copy(m->l->arena, v, sizeof *v);
-    if (v->a) n->a = value_elements(m, v->a);
-    if (v->b) n->b = value_elements(m, v->b);
-    return n;
+    const at_value *a = v->a ? value_elements(m, v->a) : NULL;
+    return at_value_of(m->l, v, a, v->b ? value_elements(m, v->b) : NULL);
 }
 
 static bool value_holds_given(const at_value *v) {

@@ -113,11 +113,7 @@ static const at_value *bent_value(at_low *l, const at_value *v, at_mask lanes) {
     if (v->op == AT_V_LOAD) return bent_load(l, v, lanes, MOST_BENDS);
     const at_value *a = v->a ? bent_value(l, v->a, lanes) : NULL;
     const at_value *b = v->b ? bent_value(l, v->b, lanes) : NULL;
-    if (a == v->a && b == v->b) return v;
-    at_value *n = at_copy(l->arena, v, sizeof *v);
-    n->a = a;
-    n->b = b;
-    return n;
+    return at_value_of(l, v, a, b);
 }
 
 /* May a tile be made of such a loop? One that is written out, a vector, a loop of a sum or of a

@@ -28,15 +28,6 @@ static bool is_prime(uint64_t n) {
     return true;
 }
 
-static uint64_t common(uint64_t x, uint64_t y) {
-    while (y) {
-        uint64_t rest = x % y;
-        x = y;
-        y = rest;
-    }
-    return x;
-}
-
 /* Pollard's rho: of a sequence that ends in a circle modulo each prime, two members a circle of one
  * of them apart. Some sequences end in both circles at once; the next will do. */
 int64_t at_one_of_two_primes(int64_t n) {
@@ -49,7 +40,7 @@ int64_t at_one_of_two_primes(int64_t n) {
             slow = (times(slow, slow, of) + constant) % of;
             fast = (times(fast, fast, of) + constant) % of;
             fast = (times(fast, fast, of) + constant) % of;
-            found = common(slow > fast ? slow - fast : fast - slow, of);
+            found = (uint64_t)at_gcd((int64_t)slow - (int64_t)fast, n);
         }
         if (found != of) return (int64_t)found;
     }

@@ -22,4 +22,8 @@ typedef struct at_agent_told {
 at_agent_end at_agent_serve(at_link *l, double lease_s, const volatile int *stop,
                             const at_agent_told *told);
 
+/* The begin of a line that says which worker it is, {"host": .., "pid": .., "cpu": .., and goes on
+ * with a comma or ends (agent_task.c). */
+void at_add_worker(at_text *line);
+
 #endif

@@ -127,17 +127,21 @@ static at_status open_task(agent *g, const at_frame *f, at_error *err) {
     return at_session_start(s, err);
 }
 
+void at_add_worker(at_text *line) {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    at_text_add(line, "{\"host\": ");
+    at_text_add_json_string(line, host);
+    at_text_addf(line, ", \"pid\": %d, \"cpu\": ", (int)getpid());
+    at_text_add_json_string(line, at_cpu_facts()->name);
+}
+
 void at_agent_tell_state(agent *g, bool now) {
     const at_session *s = &g->tuning.s;
-    char host[256] = "";
     at_text line = {0};
     if (!now && at_now_ns() - g->told_ns < 1000000000) return;
     g->told_ns = at_now_ns();
-    gethostname(host, sizeof host - 1);
-    at_text_add(&line, "{\"host\": ");
-    at_text_add_json_string(&line, host);
-    at_text_addf(&line, ", \"pid\": %d, \"cpu\": ", (int)getpid());
-    at_text_add_json_string(&line, at_cpu_facts()->name);
+    at_add_worker(&line);
     at_text_add(&line, ", \"task\": ");
     at_text_add_json_string(
         &line, at_format(s->scratch, "%s %s", s->what.row->name, at_task_args_text(s->what.task)));

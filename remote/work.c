@@ -49,13 +49,8 @@ static void put_state(void *ctx, const char *line) {
 }
 
 static void tell_waiting(work *w) {
-    char host[256] = "";
     at_text line = {0};
-    gethostname(host, sizeof host - 1);
-    at_text_add(&line, "{\"host\": ");
-    at_text_add_json_string(&line, host);
-    at_text_addf(&line, ", \"pid\": %d, \"cpu\": ", (int)getpid());
-    at_text_add_json_string(&line, at_cpu_facts()->name);
+    at_add_worker(&line);
     at_text_add(&line, "}\n");
     put_state(w, at_text_str(&line));
     at_text_free(&line);

@@ -30,16 +30,6 @@ static void load_mask(at_x86 *x, int lanes) {
 
 /* ---- elements narrower than a lane ----------------------------------------------------------- */
 
-/* An element to a register for integers. */
-static at_x86_arg narrow_element(at_x86 *x, const at_tile_op *op) {
-    const at_type type = x->t->slot_type[op->slot];
-    const at_x86_arg to = at_gpr32(AT_X86_SCRATCH),
-                     m = at_x86_memory(x, op, (int)at_type_bytes(type));
-    if (at_type_of(type)->least < 0) EMIT(x, MOVSX, to, m);
-    else EMIT(x, MOVZX, to, m);
-    return to;
-}
-
 /* Four or eight lanes at once. */
 static void load_together(at_x86 *x, const at_tile_op *op) {
     const at_type type = x->t->slot_type[op->slot];
@@ -64,7 +54,7 @@ static void load_narrow(at_x86 *x, const at_tile_op *op) {
     one.lanes = 1;
     for (int i = 0; i < n; i++, one.off++) {
         const at_x86_arg half = at_vec(i < 4 ? op->dst : AT_X86_SCRATCH_VEC, 16),
-                         element = narrow_element(x, &one);
+                         element = at_x86_narrow_element(x, &one);
         if (i % 4) EMIT(x, VPINSRD, half, half, element, at_imm(i % 4));
         else EMIT(x, VMOVD, half, element);
     }
@@ -216,16 +206,6 @@ static void constant(at_x86 *x, const at_tile_op *op) {
 }
 
 static void arithmetic(at_x86 *x, const at_tile_op *op) {
-    static const at_x86_op ops[AT_T_KIND_COUNT] = {
-        [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_FNMA] = AT_X86_VFNMADD231PS,
-        [AT_T_FMS] = AT_X86_VFMSUB231PS, [AT_T_ADD] = AT_X86_VADDPS,
-        [AT_T_SUB] = AT_X86_VSUBPS,      [AT_T_MUL] = AT_X86_VMULPS,
-        [AT_T_DIV] = AT_X86_VDIVPS,      [AT_T_MIN] = AT_X86_VMINPS,
-        [AT_T_MAX] = AT_X86_VMAXPS,      [AT_T_MUL_ADD] = AT_X86_VFMADD213PS,
-        [AT_T_AND] = AT_X86_VANDPS,      [AT_T_OR] = AT_X86_VORPS,
-        [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD,
-        [AT_T_INT_MUL] = AT_X86_VPMULLD, [AT_T_INT_MIN] = AT_X86_VPMINSD,
-        [AT_T_INT_MAX] = AT_X86_VPMAXSD};
     const at_x86_arg dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a),
                      scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
     at_x86_arg b = op->mem == AT_MEM_NONE    ? at_x86_reg(x, op->b)
@@ -236,7 +216,7 @@ static void arithmetic(at_x86 *x, const at_tile_op *op) {
     if (at_tile_compares(op))
         EMIT(x, VCMPPS, dst, from, b, at_imm(comparisons[op->kind])), immediate = 1;
     else if (op->kind == AT_T_BLEND) EMIT(x, VANDPS, scratch, from, b);
-    else at_asm_emit(&x->code, ops[op->kind], 0, false, 3, args);
+    else at_asm_emit(&x->code, at_x86_arithmetic[op->kind], 0, false, 3, args);
     if (op->mem == AT_MEM_CONST) at_x86_point(x, op, immediate);
     if (op->kind != AT_T_BLEND) return;
     EMIT(x, VANDNPS, dst, from, dst);
@@ -276,7 +256,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
             at_x86_move_halves_avx2(x, op, false);
         else if (at_tile_is_wide(x->t, op)) EMIT(x, VBROADCASTSS, dst, at_x86_memory(x, op, 4));
         else {
-            EMIT(x, VMOVD, at_vec(op->dst, 16), narrow_element(x, op));
+            EMIT(x, VMOVD, at_vec(op->dst, 16), at_x86_narrow_element(x, op));
             EMIT(x, VBROADCASTSS, dst, at_vec(op->dst, 16));
         }
         return;

@@ -25,16 +25,6 @@ static void zip(at_x86 *x, const at_tile_op *op) {
 
 static bool has_sign(at_type t) { return t == AT_S8 || t == AT_S16; }
 
-/* An element in a register for integers. */
-static at_x86_arg narrow_element(at_x86 *x, const at_tile_op *op) {
-    const at_type type = x->t->slot_type[op->slot];
-    const at_x86_arg to = at_gpr32(AT_X86_SCRATCH),
-                     m = at_x86_memory(x, op, (int)at_type_bytes(type));
-    if (has_sign(type)) EMIT(x, MOVSX, to, m);
-    else EMIT(x, MOVZX, to, m);
-    return to;
-}
-
 /* Floats of 16 bits: those of IEEE 754 are converted, those of upper halves shifted. As copies
  * these have no lower half, so that a register that is stored can be shifted back. */
 static void load_halves(at_x86 *x, const at_tile_op *op) {
@@ -45,7 +35,7 @@ static void load_halves(at_x86 *x, const at_tile_op *op) {
     const at_x86_arg k0 = at_mask_reg(0), v = at_vec(op->dst, width),
                      k = whole || is_one ? k0 : at_x86_mask(x, n);
     const at_x86_op widen = is_f16 ? AT_X86_VCVTPH2PS : AT_X86_VPMOVZXWD;
-    if (is_one) EMIT(x, VMOVD, v, narrow_element(x, op));
+    if (is_one) EMIT(x, VMOVD, v, at_x86_narrow_element(x, op));
     else {
         const at_x86_arg args[] = {v, k, at_x86_memory(x, op, width / 2)};
         at_asm_emit(&x->code, widen, 0, !whole, 3, args);
@@ -86,7 +76,7 @@ static void move_narrow(at_x86 *x, const at_tile_op *op, bool store) {
         return;
     }
     if (n == 1) {
-        EMIT(x, VMOVD, at_vec(op->dst, 16), narrow_element(x, op));
+        EMIT(x, VMOVD, at_vec(op->dst, 16), at_x86_narrow_element(x, op));
         return;
     }
     const int width = whole ? 4 * n : 64;
@@ -293,17 +283,10 @@ static void gather(at_x86 *x, const at_tile_op *op) {
 }
 
 static void arithmetic(at_x86 *x, const at_tile_op *op) {
-    static const at_x86_op ops[AT_T_KIND_COUNT] = {
-        [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_FNMA] = AT_X86_VFNMADD231PS,
-        [AT_T_FMS] = AT_X86_VFMSUB231PS, [AT_T_ADD] = AT_X86_VADDPS,
-        [AT_T_SUB] = AT_X86_VSUBPS,      [AT_T_MUL] = AT_X86_VMULPS,
-        [AT_T_DIV] = AT_X86_VDIVPS,      [AT_T_MIN] = AT_X86_VMINPS,
-        [AT_T_MAX] = AT_X86_VMAXPS,      [AT_T_MUL_ADD] = AT_X86_VFMADD213PS,
-        [AT_T_AND] = AT_X86_VPANDD,      [AT_T_OR] = AT_X86_VPORD,
-        [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD,
-        [AT_T_INT_MUL] = AT_X86_VPMULLD, [AT_T_INT_MIN] = AT_X86_VPMINSD,
-        [AT_T_INT_MAX] = AT_X86_VPMAXSD};
-    const at_x86_op what = op->kind == AT_T_DOT ? at_x86_dot(op) : ops[op->kind];
+    const at_x86_op what = op->kind == AT_T_DOT   ? at_x86_dot(op)
+                           : op->kind == AT_T_AND ? AT_X86_VPANDD
+                           : op->kind == AT_T_OR  ? AT_X86_VPORD
+                                                  : at_x86_arithmetic[op->kind];
     const at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
     at_x86_arg b = op->mem == AT_MEM_NONE ? at_x86_reg(x, op->b)
                    : op->mem == AT_MEM_CONST
@@ -334,7 +317,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
             return;
         }
         if (!at_tile_is_wide(x->t, op)) {
-            EMIT(x, VPBROADCASTD, dst, k0, narrow_element(x, op));
+            EMIT(x, VPBROADCASTD, dst, k0, at_x86_narrow_element(x, op));
             return;
         }
         EMIT(x, VBROADCASTSS, dst, k0, at_x86_memory(x, op, 4));

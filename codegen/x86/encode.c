@@ -122,6 +122,26 @@ at_x86_arg at_x86_memory(at_x86 *x, const at_tile_op *op, int bytes) {
     return at_mem(at_x86_pointer(x, op->slot), at + (own ? x->slot_home[op->slot] : 0), bytes);
 }
 
+at_x86_arg at_x86_narrow_element(at_x86 *x, const at_tile_op *op) {
+    const at_type type = x->t->slot_type[op->slot];
+    const at_x86_arg to = at_gpr32(AT_X86_SCRATCH),
+                     m = at_x86_memory(x, op, (int)at_type_bytes(type));
+    if (type == AT_S8 || type == AT_S16) EMIT(x, MOVSX, to, m);
+    else EMIT(x, MOVZX, to, m);
+    return to;
+}
+
+const at_x86_op at_x86_arithmetic[AT_T_KIND_COUNT] = {
+    [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_FNMA] = AT_X86_VFNMADD231PS,
+    [AT_T_FMS] = AT_X86_VFMSUB231PS, [AT_T_ADD] = AT_X86_VADDPS,
+    [AT_T_SUB] = AT_X86_VSUBPS,      [AT_T_MUL] = AT_X86_VMULPS,
+    [AT_T_DIV] = AT_X86_VDIVPS,      [AT_T_MIN] = AT_X86_VMINPS,
+    [AT_T_MAX] = AT_X86_VMAXPS,      [AT_T_MUL_ADD] = AT_X86_VFMADD213PS,
+    [AT_T_AND] = AT_X86_VANDPS,      [AT_T_OR] = AT_X86_VORPS,
+    [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD,
+    [AT_T_INT_MUL] = AT_X86_VPMULLD, [AT_T_INT_MIN] = AT_X86_VPMINSD,
+    [AT_T_INT_MAX] = AT_X86_VPMAXSD};
+
 static void epilogue(at_x86 *x, int frame) {
     if (x->set->clears_upper) EMIT(x, VZEROUPPER);
     if (frame) EMIT(x, ADD, at_gpr(AT_RSP), at_imm(frame));

@@ -89,6 +89,10 @@ static inline at_x86_arg at_x86_reg(const at_x86 *x, int r) { return at_vec(r, x
  * two other pointers are asked for. Of an operation, what it reads or writes. */
 int at_x86_pointer(at_x86 *x, int slot);
 at_x86_arg at_x86_memory(at_x86 *x, const at_tile_op *op, int bytes);
+/* An element that is narrower than a lane, in a register for integers. */
+at_x86_arg at_x86_narrow_element(at_x86 *x, const at_tile_op *op);
+/* Instructions of AVX and later sets, of sets of 64-byte registers all but AND and OR. */
+extern const at_x86_op at_x86_arithmetic[AT_T_KIND_COUNT];
 
 /* encode.c: an operation's constant as a memory operand, and, right behind the instruction that has
  * it and ends in so many bytes of immediate operands, where that is. */
