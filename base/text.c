@@ -1,8 +1,9 @@
 /* base/text.c: growing text, Python's spelling of doubles, JSON's and Python's of strings, the
- * shell's of words, nearest name. */
+ * shell's of words, integers, nearest name. */
 #include "base/base.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -292,4 +293,22 @@ void at_text_add_names(at_text *out, const char *s, const char *const *names, in
     const char *near = at_nearest(s, names, n);
     for (int i = 0; i < n; i++) at_text_addf(out, "%s%s", i ? ", " : "", names[i]);
     if (near) at_text_addf(out, "; did you mean %s?", near);
+}
+
+at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t max, int64_t *out,
+                       at_error *err) {
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    bool is_integer = end != text && !*end && !isspace((unsigned char)*text);
+    if (!is_integer || errno || v < min || v > max) {
+        const char *wanted = is_integer ? "must be" : "not an integer";
+        if (max == INT64_MAX && !errno)
+            return at_fail(err, AT_E_USAGE, "%s %s: %s%s at least %lld", what, text, wanted,
+                           is_integer ? "" : " of", (long long)min);
+        return at_fail(err, AT_E_USAGE, "%s %s: %s from %lld to %lld", what, text, wanted,
+                       (long long)min, (long long)max);
+    }
+    *out = v;
+    return AT_OK;
 }

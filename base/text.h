@@ -54,6 +54,9 @@ char *at_c_name(at_arena *a, const char *text);
 void at_text_add_c_comment(at_text *t, const char *text);
 /* "text" as a constant of C, whatever its bytes. */
 void at_text_add_c_string(at_text *t, const char *text);
+/* AT_E_USAGE unless text is an integer within [min, max]; what names it in the message. */
+at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t max, int64_t *out,
+                       at_error *err);
 /* The nearest of n names to s (edit distance, at most 2 or a third of its length), or NULL. */
 const char *at_nearest(const char *s, const char *const *names, int n);
 /* Appends "a, b, c", and "; did you mean b?" where one of them is near to s. */

@@ -6,24 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t max, int64_t *out,
-                       at_error *err) {
-    char *end;
-    errno = 0;
-    long long v = strtoll(text, &end, 10);
-    bool is_integer = end != text && !*end && !isspace((unsigned char)*text);
-    if (!is_integer || errno || v < min || v > max) {
-        const char *wanted = is_integer ? "must be" : "not an integer";
-        if (max == INT64_MAX && !errno)
-            return at_fail(err, AT_E_USAGE, "%s %s: %s%s at least %lld", what, text, wanted,
-                           is_integer ? "" : " of", (long long)min);
-        return at_fail(err, AT_E_USAGE, "%s %s: %s from %lld to %lld", what, text, wanted,
-                       (long long)min, (long long)max);
-    }
-    *out = v;
-    return AT_OK;
-}
-
 static at_status parse_unsigned(const char *text, const char *what, uint64_t *out, at_error *err) {
     char *end;
     errno = 0;

@@ -156,9 +156,6 @@ bool at_given(const at_options *o, const char *option); /* "--args": was it on t
 /* The value of row i as text, whether given or put there by a workload; NULL: the default, or a
  * switch. */
 const char *at_option_text(const at_options *o, int i);
-/* AT_E_USAGE unless text is an integer within [min, max]; what names it in the message. */
-at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t max, int64_t *out,
-                       at_error *err);
 
 /* Roff (manual.c): autotune(1); the beginnings of autotune-templates(7) and autotune-records(5),
  * which go on with docs/templates.md and docs/notes/records.md. Completions for a shell

@@ -1,9 +1,6 @@
 /* tuners/tuner_options.c: the options that tuners declare, set by name. */
 #include "tuners/tuners_int.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static at_status read_word(const at_tuner_option *option, const char *what, const char *text,
@@ -21,25 +18,11 @@ static at_status read_word(const at_tuner_option *option, const char *what, cons
     return s;
 }
 
-static at_status read_number(const at_tuner_option *option, const char *what, const char *text,
-                             int64_t *out, at_error *err) {
-    char *end;
-    errno = 0;
-    long long v = strtoll(text, &end, 10);
-    bool is_integer = end != text && !*end && !isspace((unsigned char)*text);
-    if (!is_integer || errno || v < option->min || v > option->max)
-        return at_fail(err, AT_E_USAGE, "%s %s: %s from %lld to %lld", what, text,
-                       is_integer ? "must be" : "not an integer", (long long)option->min,
-                       (long long)option->max);
-    *out = v;
-    return AT_OK;
-}
-
 at_status at_tuner_set(at_tuner_options *o, const at_tuner_option *option, const char *what,
                        const char *text, at_error *err) {
     int64_t value = 0;
     if (option->words) AT_TRY(read_word(option, what, text, &value, err));
-    else AT_TRY(read_number(option, what, text, &value, err));
+    else AT_TRY(at_parse_int(text, what, option->min, option->max, &value, err));
     if (o->num_settings == AT_TUNER_MAX_SETTINGS)
         return at_fail(err, AT_E_USAGE, "%s %s: more than %d options of tuners", what, text,
                        AT_TUNER_MAX_SETTINGS);
