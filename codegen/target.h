@@ -55,15 +55,14 @@ typedef struct at_target {
     bool converts_halves;   /* f16 become floats, and floats f16, by one instruction */
     bool multiplies_halves; /* two f16 are multiplied and added to a float by one instruction, as
                                if both had been widened */
-    bool scatters; /* machine code of lanes that go to places of their own: AT_T_SCATTER; C for any
-                      compiler has it, too */
-    int dots;      /* products of bytes or of 16 bits are added to a lane at once (AT_T_DOT): of
-                      which, bits of at_dot, */
-    int dot_regs;  /* by several instructions, which take so many registers besides and add pairs
-                      of products in 16 bits; 0: by one */
-    int dot_terms; /* as many multiply-adds take as long, where nobody measured it */
-    bool weaves;   /* lanes get a byte of each quarter of a register (AT_T_WEAVE) */
-    bool loads_fours; /* fours of lanes come from places of their own in a step each */
+    bool scatters;  /* machine code of lanes that go to places of their own: AT_T_SCATTER; C for any
+                       compiler has it, too */
+    int dots;       /* products of bytes or of 16 bits are added to a lane at once (AT_T_DOT): of
+                       which, bits of at_dot, */
+    int dot_regs;   /* by several instructions, which take so many registers besides and add pairs
+                       of products in 16 bits; 0: by one */
+    int dot_terms;  /* as many multiply-adds take as long, where nobody measured it */
+    bool weaves;    /* lanes get a byte of each quarter of a register (AT_T_WEAVE) */
     bool cuts;      /* two registers of integers become one of half their bits (AT_T_CUT), and fours
                        of lanes are turned round (AT_T_QUARTERS) */
     bool scales;    /* an instruction multiplies by a power of two (AT_T_SCALE) */
@@ -73,6 +72,9 @@ typedef struct at_target {
     /* For gcc and clang, as asm: a register is the root of another. Registers' numbers are filled
      * in. */
     const char *gnu_sqrt;
+    /* Puts four lanes from memory into a register's fours of a number: loads may take fours of
+     * lanes from places of their own (NULL: they may not). */
+    const char *gnu_insert;
     /* Of the first four lanes of two registers, the instruction of a name (NULL: as a shuffle). */
     const char *gnu_zip;
     /* Machine code of a tile into t->code, an ordinary function of the system's calling convention,

@@ -522,10 +522,10 @@ static void load_fours(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_addf(out, "at_load4(v%d, ", op->dst);
     address(out, op, 0);
     at_text_add(out, ");");
-    for (int i = 1; i < t->lanes / 4; i++) {
-        at_text_addf(out, " at_insert(v%d, ", op->dst);
-        address(out, op, i * op->fours);
-        at_text_addf(out, ", %d);", i);
+    for (int i = 1; i < op->lanes / 4; i++) {
+        at_text_add(out, " ");
+        at_text_addf(out, t->target->gnu_insert, op->dst, op->slot,
+                     (long long)(op->off + i * op->fours), i);
     }
     at_text_add(out, "\n");
 }

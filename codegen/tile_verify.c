@@ -43,8 +43,8 @@ static const char *check_memory(const at_tile *t, const at_tile_op *op, const bo
         return "floats of 16 bits as they lie are none";
     if (memory && op->packed && at_type_bytes(t->slot_type[op->slot]) == 4)
         return "several elements to a lane have 32 bits each";
-    if (op->fours && (op->kind != AT_T_LOAD || !t->target->loads_fours || !op->packed ||
-                      op->lanes != t->lanes || op->times || op->by))
+    if (op->fours && (op->kind != AT_T_LOAD || !t->target->gnu_insert || !op->packed ||
+                      op->lanes % AT_TILE_SQUARE || op->times || op->by))
         return "the set does not load fours of lanes from places of their own";
     if (op->kind == AT_T_STORE && op->packed && op->lanes % AT_TILE_SQUARE)
         return "several elements to a lane are stored other than fours of lanes at a time";

@@ -1,13 +1,13 @@
 /* codegen/tile_weave_rows.c: products of bytes that are added to lanes one by one are added four at
- * a time where the lanes of a term lie right behind those of the term before, in both operands, as
- * along a row of a depthwise convolution whose channels come in blocks:
+ * a time where the lanes of a term lie as far behind those of the term before as those behind the
+ * term before that, in either operand, as along a row of a depthwise convolution:
  *
  *     dot r0, [x+0], [w+0];  dot r0, [x+16], [w+16];  dot r0, [x+32], [w+32]    ->
  *         weave r1, [x+0] packed;  weave r2, [w+0] packed;  dot r0, r1, r2 packed
  *
- * What is loaded at once are four rows of as many bytes as there are lanes; a lane of what is woven
- * has one of each. The sum whose terms begin a row later takes the same rows of x, and those of w
- * moved by a byte. */
+ * What is loaded at once are four rows of as many bytes as there are lanes, which lie behind each
+ * other where channels come in blocks; a lane of what is woven has one of each. The sum whose terms
+ * begin a row later takes the same rows of x, and those of w moved by a byte. */
 #include "codegen/tile_build.h"
 
 #include <string.h>
@@ -27,6 +27,7 @@ typedef struct term { /* of a sum; acc: -1: it is none, or taken */
 
 typedef struct rows { /* that are woven together */
     row_place at;
+    int64_t apart;
     int count, moved; /* by so many bytes */
     int vreg;         /* -1: not yet */
 } rows;
@@ -40,6 +41,8 @@ typedef struct weaver {
     const at_tile_op *old;
     int from, to; /* the straight-line body */
     term *term;   /* [operations] */
+    int64_t x_step,
+        w_step; /* from a term of a sum to the next, in either factor; 0: there is none */
     AT_VEC(rows) rows;
     AT_VEC(quad) quads;
     AT_VEC(int) loads; /* of x, by terms that are taken, */
@@ -70,18 +73,35 @@ static term term_of(const weaver *v, const at_tile_op *op) {
     return type_of(v, t.x) == AT_U8 && type_of(v, t.w) == AT_S8 ? t : none;
 }
 
+/* Do two terms of one sum read the same tensors by the same pointers? */
+static bool are_alike(const weaver *v, const term *t, const term *of) {
+    return t->acc >= 0 && t->acc == of->acc && vreg(v, t->x)->slot == vreg(v, of->x)->slot &&
+           vreg(v, t->w)->slot == vreg(v, of->w)->slot;
+}
+
 /* The term of the sum so many rows behind another one; -1: there is none. */
 static int term_behind(const weaver *v, const term *of, int behind) {
-    const int64_t by = (int64_t)behind * lanes_of(v);
     for (int i = v->from; i < v->to; i++) {
         const term *t = &v->term[i];
-        if (t->acc == of->acc && vreg(v, t->x)->slot == vreg(v, of->x)->slot &&
-            vreg(v, t->w)->slot == vreg(v, of->w)->slot &&
-            vreg(v, t->x)->off == vreg(v, of->x)->off + by &&
-            vreg(v, t->w)->off == vreg(v, of->w)->off + by)
+        if (are_alike(v, t, of) && vreg(v, t->x)->off == vreg(v, of->x)->off + behind * v->x_step &&
+            vreg(v, t->w)->off == vreg(v, of->w)->off + behind * v->w_step)
             return i;
     }
     return -1;
+}
+
+/* The shortest step between two terms of a sum. */
+static void find_steps(weaver *v) {
+    v->x_step = v->w_step = 0;
+    for (int i = v->from; i < v->to; i++)
+        for (int k = v->from; k < v->to && v->term[i].acc >= 0; k++) {
+            if (!are_alike(v, &v->term[k], &v->term[i])) continue;
+            const int64_t x = vreg(v, v->term[k].x)->off - vreg(v, v->term[i].x)->off,
+                          w = vreg(v, v->term[k].w)->off - vreg(v, v->term[i].w)->off;
+            if (x <= 0 || w <= 0 || (v->x_step && x >= v->x_step)) continue;
+            v->x_step = x;
+            v->w_step = w;
+        }
 }
 
 /* Does anything but terms of the sum name its register between two operations? */
@@ -94,41 +114,41 @@ static bool is_touched(const weaver *v, int acc, int first, int last) {
     return false;
 }
 
-static int find_rows(weaver *v, row_place at, int count, int moved) {
+static int find_rows(weaver *v, row_place at, int64_t apart, int count, int moved) {
     for (int i = 0; i < v->rows.len; i++) {
         const rows *r = &v->rows.data[i];
-        if (r->at.slot == at.slot && r->at.off == at.off && r->moved == moved &&
-            (count < 0 || r->count == count))
+        if (r->at.slot == at.slot && r->at.off == at.off && r->apart == apart &&
+            r->moved == moved && (count < 0 || r->count == count))
             return i;
     }
     return -1;
 }
 
-static int add_rows(weaver *v, row_place at, int count, int moved) {
-    *at_push(v->b->l->arena, &v->rows) = (rows){at, count, moved, -1};
+static int add_rows(weaver *v, row_place at, int64_t apart, int count, int moved) {
+    *at_push(v->b->l->arena, &v->rows) = (rows){at, apart, count, moved, -1};
     return v->rows.len - 1;
 }
 
 /* Rows of x that begin there, or so many rows before: *moved. More of them are loaded then. */
 static int rows_of_x(weaver *v, row_place at, int count, int *moved) {
     for (*moved = 0; *moved + count <= ROWS; ++*moved) {
-        const row_place begin = {at.slot, at.off - (int64_t)*moved * lanes_of(v)};
-        const int found = find_rows(v, begin, -1, 0);
+        const row_place begin = {at.slot, at.off - *moved * v->x_step};
+        const int found = find_rows(v, begin, v->x_step, -1, 0);
         if (found < 0) continue;
         rows *r = &v->rows.data[found];
         if (r->count < *moved + count) r->count = *moved + count;
         return found;
     }
     *moved = 0;
-    return add_rows(v, at, count, 0);
+    return add_rows(v, at, v->x_step, count, 0);
 }
 
 /* Those that are moved are made of the others. */
 static int rows_of_w(weaver *v, row_place at, int count, int moved) {
-    const int found = find_rows(v, at, count, moved);
+    const int found = find_rows(v, at, v->w_step, count, moved);
     if (found >= 0) return found;
     if (moved) rows_of_w(v, at, count, 0);
-    return add_rows(v, at, count, moved);
+    return add_rows(v, at, v->w_step, count, moved);
 }
 
 static row_place place_of(const weaver *v, int reg) {
@@ -159,10 +179,16 @@ static void take(weaver *v, int i) {
     v->terms += n;
 }
 
+/* Do rows lie behind each other? Else each further one is put into the register. */
+static bool is_run(const weaver *v, const rows *r) { return r->apart == lanes_of(v); }
+
 /* Instructions of the units that add products; a load that is widened is one, too. */
 static bool pays(const weaver *v) {
     int after = v->quads.len;
-    for (int i = 0; i < v->rows.len; i++) after += v->rows.data[i].moved ? 1 : WEAVING;
+    for (int i = 0; i < v->rows.len; i++) {
+        const rows *r = &v->rows.data[i];
+        after += r->moved ? 1 : WEAVING + (is_run(v, r) ? 0 : r->count - 1);
+    }
     return after < v->terms + v->loads.len;
 }
 
@@ -179,13 +205,14 @@ static int woven(weaver *v, int i) {
     rows *r = &v->rows.data[i];
     if (r->vreg >= 0) return r->vreg;
     if (r->moved) {
-        const int as_they_lie = woven(v, find_rows(v, r->at, r->count, 0));
+        const int as_they_lie = woven(v, find_rows(v, r->at, r->apart, r->count, 0));
         return r->vreg = operation(b, AT_T_SHIFT_LEFT, as_they_lie, BITS * r->moved);
     }
     const int load =
         at_build_vreg(b, (at_tile_vreg){.load = AT_T_LOAD,
                                         .lanes = (uint8_t)(r->count * lanes_of(v) / ROWS),
                                         .packed = true,
+                                        .fours = is_run(v, r) ? 0 : r->apart,
                                         .slot = (int16_t)r->at.slot,
                                         .off = r->at.off});
     return r->vreg = operation(b, AT_T_WEAVE, load, 0);
@@ -204,6 +231,8 @@ static void add_quad(weaver *v, const quad *q) {
 static bool take_body(weaver *v) {
     v->rows.len = v->quads.len = v->loads.len = v->terms = 0;
     for (int i = v->from; i < v->to; i++) v->term[i] = term_of(v, &v->old[i]);
+    find_steps(v);
+    if (!v->x_step) return false;
     for (int i = v->from; i < v->to; i++)
         if (v->term[i].acc >= 0) take(v, i);
     return v->quads.len && pays(v);

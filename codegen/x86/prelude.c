@@ -273,17 +273,11 @@ static void weaving(at_text *out) {
     at_text_add(out, "); } while (0)\n");
 }
 
-static const char inserting[] =
-    "#define at_insert(c, p, i) \\\n"
-    "    __asm__(\"vinsertf32x4 %2, %1, %0, %0\" \\\n"
-    "            : \"+v\"(c) : \"m\"(*(const at_memory4 *)(p)), \"i\"(i))\n";
-
 void at_integers_avx512(const at_target *t, at_text *out) {
     at_tile_integers(out, "vcvtps2dq %1, %0", 'v');
     at_text_addf(out, widening, 'v');
     at_text_addf(out, cutting, 'v');
     at_text_add(out, narrowing_avx512);
-    at_text_add(out, inserting);
     if (t->weaves) weaving(out);
     if (t->dots & AT_DOT_US) at_x86_prelude_dots("us", "vpdpbusd", out);
     if (t->dots & AT_DOT_S16) at_x86_prelude_dots("s16", "vpdpwssd", out);

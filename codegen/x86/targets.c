@@ -9,11 +9,13 @@ static const at_target of_doubles[4];
     .lanes = 16, .default_lanes = 16, .regs = 32, .gathers = true, .spreading_regs = 1,            \
     .most_step = 16, .most_stored_step = 16, .fold_vector = true, .fold_bcast = true,              \
     .fold_const = true, .fused = true, .picks_whole = true, .masked_loads = true,                  \
-    .masked_stores = true, .scales = true, .cuts = true, .loads_fours = true,                      \
-    .has_integers = true, .scatters = true, .integers = at_integers_avx512,                        \
-    .halves = at_prelude_halves, .has_halves = true, .converts_halves = true,                      \
+    .masked_stores = true, .scales = true, .cuts = true, .has_integers = true, .scatters = true,   \
+    .integers = at_integers_avx512, .halves = at_prelude_halves, .has_halves = true,               \
+    .converts_halves = true,                                                                       \
     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=v\"(v%d) : \"v\"(v%d));\n",                     \
     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=v\"(v%d) : \"v\"(v%d), \"v\"(v%d));\n",      \
+    .gnu_insert = "__asm__(\"vinsertf32x4 %%2, %%1, %%0, %%0\" : \"+v\"(v%d) : "                   \
+                  "\"m\"(*(const at_memory4 *)(p%d + %lld)), \"i\"(%d));",                         \
     .encode = at_encode_avx512, .in_double = &of_doubles[3], .prelude = at_prelude_avx512,         \
     .architecture = &at_x86_64
 

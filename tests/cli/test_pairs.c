@@ -127,32 +127,52 @@ static void woven_rows(void **state) {
         }
 }
 
-/* So are those of several rows of outputs, whose tile stores in the body in which it adds. */
+/* So are those of several rows of outputs, whose tile stores in the body in which it adds, also
+ * where a channel's pixels lie apart. Packed weights end in zeros where a block of channels does.
+ */
 static void woven_blocks(void **state) {
     (void)state;
-    cli_write("t.te",
-              "args H=9, W=11\n"
-              "data[2, H, W, 16] : input u8\n"
-              "weight[2, 3, 3, 16] : weight s8\n"
-              "scale[2, 16] : weight\n"
-              "pad[n:2, y:H+2, x:W+2, c:16] : u8 = inside ? data[n, y - 1, x - 1, c] : 0\n"
-              "    where inside = 1 <= y && y < H + 1 && 1 <= x && x < W + 1\n"
-              "acc[n:2, h:H, w:W, b:16] : s32 = sum(r:3, q:3) pad[n, h + r, w + q, b] * "
-              "weight[n, r, q, b]\n"
-              "out[n:2, h:H, w:W, b:16] : u8 = round(acc[n, h, w, b] * scale[n, b] + 99.0)\n");
-    static const int tiles[][2] = {{4, 4}, {2, 8}, {8, 2}, {3, 5}};
-    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
-        char config[200];
-        snprintf(
-            config, sizeof config,
-            "'{\"entity\": [[\"sketch\", \"ot\", \"tile_b+unroll\"], [\"tile_b\", \"sp\", [-1, "
-            "16]], [\"tile_h\", \"sp\", [-1, %d]], [\"tile_w\", \"sp\", [-1, %d]]]}'",
-            tiles[i][0], tiles[i][1]);
-        const cli_result *r = cli_expect(
-            0, "./autotune show ./t.te --isa avx512vnni --config %s --dump=tile", config);
-        assert_non_null(strstr(r->out, "weave"));
-        if (cli_run("grep -qw avx512_vnni /proc/cpuinfo")->status) continue;
-        cli_expect(0, "./autotune run ./t.te --isa avx512vnni --config %s", config);
+    static const struct {
+        const char *out, *in, *reads, *tiles[4];
+    } of[] = {{"n:2, h:H, w:W, b:16",
+               "2, H, W, 16",
+               "n, h - 1, w - 1, b",
+               {"[-1, 16]|4|4", "[-1, 16]|2|8", "[-1, 16]|8|2", "[-1, 16]|3|5"}},
+              {"h:H, w:W, b:144",
+               "H, W, 144",
+               "h - 1, w - 1, b",
+               {"[-1, 1, 16]|4|4", "[-1, 2, 16]|4|4", "[-1, 1, 16]|8|2", "[-1, 1, 64]|1|4"}}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const char *n = i ? "" : "n, ", *two = i ? "" : "2, ", *each = i ? "" : "n:2, ";
+        char text[1000], config[300];
+        snprintf(text, sizeof text,
+                 "args H=9, W=11\ndata[%s] : input u8\nweight[%s3, 3, %d] : weight s8\n"
+                 "scale[%s%d] : weight\n"
+                 "pad[%sh:H+2, w:W+2, b:%d] : u8 = inside ? data[%s] : 0\n"
+                 "    where inside = 1 <= h && h < H + 1 && 1 <= w && w < W + 1\n"
+                 "acc[%s] : s32 = sum(r:3, q:3) pad[%sh + r, w + q, b] * weight[%sr, q, b]\n"
+                 "out[%s] : u8 = round(acc[%sh, w, b] * scale[%sb] + 99.0)\n",
+                 of[i].in, two, i ? 144 : 16, two, i ? 144 : 16, each, i ? 144 : 16, of[i].reads,
+                 of[i].out, n, n, of[i].out, n, n);
+        cli_write("t.te", text);
+        for (int k = 0; k < 4; k++) {
+            char lanes[20] = "";
+            int h = 0, w = 0;
+            assert_int_equal(sscanf(of[i].tiles[k], "%19[^|]|%d|%d", lanes, &h, &w), 3);
+            snprintf(config, sizeof config,
+                     "'{\"entity\": [[\"sketch\", \"ot\", \"tile_b+unroll%s\"], "
+                     "[\"tile_b\", \"sp\", %s], [\"tile_h\", \"sp\", [-1, %d]], [\"tile_w\", "
+                     "\"sp\", [-1, %d]]]}'",
+                     i ? "+pack_weight" : "", lanes, h, w);
+            const cli_result *r = cli_expect(
+                0, "./autotune show ./t.te --isa avx512vnni --config %s --dump=tile", config);
+            assert_int_equal(strstr(r->out, "weave") != NULL, h > 1);
+            if (cli_run("grep -qw avx512_vnni /proc/cpuinfo")->status) continue;
+            cli_expect(0, "./autotune run ./t.te --isa avx512vnni --config %s", config);
+            if (k == 1 && !cli_run("command -v gcc")->status)
+                cli_expect(0, "./autotune run ./t.te --isa avx512vnni --compiler gcc --config %s",
+                           config);
+        }
     }
 }
 

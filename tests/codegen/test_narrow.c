@@ -99,7 +99,7 @@ static void packed_moves(at_arena *a, const at_target *target) {
  * turned round together. */
 static void fours_apart(at_arena *a, const at_target *target) {
     static const int distances[] = {-8, 4, 24, 56};
-    for (int i = 0; i < 4 * NUM_TYPES && target->loads_fours; i++) {
+    for (int i = 0; i < 4 * NUM_TYPES && target->gnu_insert; i++) {
         const at_type type = types[i % NUM_TYPES];
         const int lanes = target->lanes;
         if (at_type_bytes(type) == 4) continue;
