@@ -73,11 +73,25 @@ static at_status hard_sigmoid(net_op *o) {
     return op_map(o, op_in(o, 0)->type, "min(max(X0*%s + %s, 0), 1)", alpha, beta);
 }
 
-static at_status gelu(net_op *o) {
-    if (!strcmp(op_string(o, "approximate", "none"), "tanh"))
+/* Of the sum with a second input where there is one, as ONNX Runtime's joined nodes have it. */
+static at_status gelu_of(net_op *o, bool by_tanh) {
+    const char *x = op_in(o, 1) ? "(X0 + X1)" : "X0";
+    if (by_tanh)
         return op_map(o, op_in(o, 0)->type,
-                      "0.5*X0*(1 + tanh(0.7978845608028654*(X0 + 0.044715*X0*X0*X0)))");
-    return op_map(o, op_in(o, 0)->type, "0.5*X0*(1 + erf(X0*0.7071067811865476))");
+                      "0.5*%s*(1 + tanh(0.7978845608028654*(%s + 0.044715*%s*%s*%s)))", x, x, x, x,
+                      x);
+    return op_map(o, op_in(o, 0)->type, "0.5*%s*(1 + erf(%s*0.7071067811865476))", x, x);
+}
+
+static at_status gelu(net_op *o) {
+    return gelu_of(o, !strcmp(op_string(o, "approximate", "none"), "tanh"));
+}
+static at_status bias_gelu(net_op *o) { return gelu_of(o, false); }
+static at_status fast_gelu(net_op *o) { return gelu_of(o, true); }
+
+static at_status quick_gelu(net_op *o) {
+    return op_map(o, op_in(o, 0)->type, "X0*" LOGISTIC("X0*%s"),
+                  op_number(o, op_float(o, "alpha", 1.702f)));
 }
 
 static at_status swish(net_op *o) {
@@ -313,6 +327,10 @@ const at_net_row net_rows_map[] = {
     MAP("ThresholdedRelu", 1, 1, 1, thresholded_relu),
     MAP("Shrink", 1, 1, 1, shrink),
     MAP("Gelu", 1, 1, 1, gelu),
+    {"Gelu", "com.microsoft", 1, AT_NET_MAP, 1, 1, 1, bias_gelu},
+    {"BiasGelu", "com.microsoft", 1, AT_NET_MAP, 2, 2, 1, bias_gelu},
+    {"FastGelu", "com.microsoft", 1, AT_NET_MAP, 1, 2, 1, fast_gelu},
+    {"QuickGelu", "com.microsoft", 1, AT_NET_MAP, 1, 1, 1, quick_gelu},
     MAP("Swish", 1, 1, 1, swish),
     MAP("SwiGLU", 28, 2, 2, swiglu),
     MAP("Clip", 1, 1, 1, clip_attributes),

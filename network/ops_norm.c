@@ -51,14 +51,14 @@ static at_status hardmax(net_op *o) { return softmax_of(o, FIRST_LARGEST); }
 
 /* ---- mean and variance ----------------------------------------------------------------------- */
 
-/* Stages m, the mean over a set of axes, and v, the variance; the sums before them, too. */
-static void add_mean_and_variance(net_op *o, const op_reduction *r) {
+/* Stages m, the mean of x over a set of axes, and v, the variance; the sums before them, too. */
+static void add_mean_and_variance(net_op *o, const char *x, const op_reduction *r) {
     const char *rows = op_axes(o, "a", r->x->rank, r->kept), *of = op_term(o, r, NULL),
                *term = op_term(o, r, "r"), *terms = op_terms(o, r);
-    op_add(o, "t[%s] = sum(%s) x0[%s]\n", rows, terms, term);
+    op_add(o, "t[%s] = sum(%s) %s[%s]\n", rows, terms, x, term);
     op_add(o, "m[%s] = t[%s]/%lld.0\n", rows, of, (long long)r->terms);
-    op_add(o, "q[%s] = sum(%s) (x0[%s] - m[%s]) * (x0[%s] - m[%s])\n", rows, terms, term, of, term,
-           of);
+    op_add(o, "q[%s] = sum(%s) (%s[%s] - m[%s]) * (%s[%s] - m[%s])\n", rows, terms, x, term, of, x,
+           term, of);
     op_add(o, "v[%s] = q[%s]/%lld.0\n", rows, of, (long long)r->terms);
 }
 
@@ -75,7 +75,7 @@ static at_status layer_normalization(net_op *o) {
     AT_TRY(op_out_like(o, 0, x));
     AT_TRY(op_out(o, 1, AT_NET_FLOAT, x->rank, r.kept));
     AT_TRY(op_out(o, 2, AT_NET_FLOAT, x->rank, r.kept));
-    add_mean_and_variance(o, &r);
+    add_mean_and_variance(o, "x0", &r);
     op_add(o, "d[%s] = rsqrt(v[%s] + %s)\n", rows, of, epsilon);
     op_add(o, "y0[%s] = (x0[%s] - m[%s])*d[%s]*%s", op_axes(o, "a", x->rank, x->dims), in, of, of,
            op_read(o, 1, "a", x->rank));
@@ -102,6 +102,45 @@ static at_status rms_normalization(net_op *o) {
     return AT_OK;
 }
 
+/* ONNX Runtime's joined nodes: the rows of a sum of two or three, which is an output, too. Inputs
+ * behind the scale: with a mean the shift, then a bias that is added first. */
+static at_status skip_normalization(net_op *o, bool has_mean) {
+    const at_net_value *x = op_in(o, 0);
+    const int shift = has_mean ? 3 : -1, bias = has_mean ? 4 : 3;
+    if (!x->rank) return op_fail(o, "\"%s\" has no dimension", x->name);
+    const op_reduction r = op_reduce(x, 1u << (x->rank - 1));
+    const char *rows = op_axes(o, "a", x->rank, r.kept), *all = op_axes(o, "a", x->rank, x->dims),
+               *of = op_term(o, &r, NULL), *in = op_index(o, "a", x->rank),
+               *term = op_term(o, &r, "r");
+    for (int k = 1; k <= bias; k++)
+        if (op_in(o, k)) AT_TRY(op_fits(o, k, x->rank, x->dims));
+    AT_TRY(op_out_like(o, 0, x));
+    for (int k = 1; k < 3; k++) AT_TRY(op_out(o, k, AT_NET_FLOAT, x->rank, r.kept));
+    AT_TRY(op_out(o, 3, x->type, x->rank, x->dims));
+    op_add(o, "h[%s] = x0[%s] + %s", all, in, op_read(o, 1, "a", x->rank));
+    if (op_in(o, bias)) op_add(o, " + %s", op_read(o, bias, "a", x->rank));
+    op_add(o, "\n");
+    if (has_mean) add_mean_and_variance(o, "h", &r);
+    else {
+        op_add(o, "q[%s] = sum(%s) h[%s] * h[%s]\n", rows, op_terms(o, &r), term, term);
+        op_add(o, "v[%s] = q[%s]/%lld.0\n", rows, of, (long long)r.terms);
+    }
+    op_add(o, "d[%s] = rsqrt(v[%s] + %s)\n", rows, of,
+           op_number(o, op_float(o, "epsilon", 1e-12f)));
+    op_add(o, "y0[%s] = ", all);
+    op_add(o, has_mean ? "(h[%s] - m[%s])" : "h[%s]", in, of);
+    op_add(o, "*d[%s]*%s", of, op_read(o, 2, "a", x->rank));
+    if (shift > 0 && op_in(o, shift)) op_add(o, " + %s", op_read(o, shift, "a", x->rank));
+    op_add(o, "\n");
+    if (op_has_out(o, 1)) op_add(o, has_mean ? "y1[%s] = m[%s]\n" : "y1[%s] = 0*v[%s]\n", rows, of);
+    if (op_has_out(o, 2)) op_add(o, "y2[%s] = d[%s]\n", rows, of);
+    if (op_has_out(o, 3)) op_add(o, "y3[%s] = h[%s]\n", all, in);
+    return AT_OK;
+}
+
+static at_status skip_layer_normalization(net_op *o) { return skip_normalization(o, true); }
+static at_status skip_rms_normalization(net_op *o) { return skip_normalization(o, false); }
+
 static at_status check_channels(net_op *o, int k, int64_t channels) {
     const at_net_value *v = op_in(o, k);
     if (v->elements == channels) return AT_OK;
@@ -117,7 +156,7 @@ static at_status instance_normalization(net_op *o) {
     const op_reduction r = op_reduce(x, ((1u << x->rank) - 1) & ~3u);
     const char *of = op_term(o, &r, NULL);
     AT_TRY(op_out_like(o, 0, x));
-    add_mean_and_variance(o, &r);
+    add_mean_and_variance(o, "x0", &r);
     op_add(o, "y0[%s] = (x0[%s] - m[%s])*rsqrt(v[%s] + %s)*x1[a1] + x2[a1]\n",
            op_axes(o, "a", x->rank, x->dims), op_index(o, "a", x->rank), of, of,
            op_number(o, op_float(o, "epsilon", 1e-5f)));
@@ -169,7 +208,7 @@ static at_status mean_variance_normalization(net_op *o) {
     const op_reduction r = op_reduce(x, set);
     const char *of = op_term(o, &r, NULL);
     AT_TRY(op_out_like(o, 0, x));
-    add_mean_and_variance(o, &r);
+    add_mean_and_variance(o, "x0", &r);
     op_add(o, "y0[%s] = (x0[%s] - m[%s])/(sqrt(v[%s]) + 1e-09)\n",
            op_axes(o, "a", x->rank, x->dims), op_index(o, "a", x->rank), of, of);
     return AT_OK;
@@ -201,6 +240,10 @@ const at_net_row net_rows_norm[] = {
     NORM("Hardmax", 1, 1, 1, 1, hardmax),
     NORM("LayerNormalization", 17, 2, 3, 3, layer_normalization),
     NORM("RMSNormalization", 23, 2, 2, 1, rms_normalization),
+    NORM("SimplifiedLayerNormalization", 1, 2, 2, 1, rms_normalization),
+    {"SkipLayerNormalization", "com.microsoft", 1, AT_NET_OTHER, 3, 5, 4, skip_layer_normalization},
+    {"SkipSimplifiedLayerNormalization", "com.microsoft", 1, AT_NET_OTHER, 3, 4, 4,
+     skip_rms_normalization},
     NORM("InstanceNormalization", 6, 3, 3, 1, instance_normalization),
     NORM("GroupNormalization", 18, 3, 3, 1, group_normalization),
     NORM("MeanVarianceNormalization", 9, 1, 1, 1, mean_variance_normalization),

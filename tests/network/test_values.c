@@ -232,6 +232,49 @@ static void gathered(void **state) {
     at_net_close(net);
 }
 
+/* Nodes that ONNX Runtime's optimizer joins: a normalized sum of three, which is an output, too,
+ * and activations behind a bias. */
+static void joined_by_others(void **state) {
+    (void)state;
+    enum { ROWS = 3, WIDTH = 5, ALL = ROWS * WIDTH };
+    static const struct {
+        const char *op, *inputs;
+        bool has_mean;
+    } cases[] = {{"com.microsoft:SkipLayerNormalization", "x s g h b", true},
+                 {"com.microsoft:SkipSimplifiedLayerNormalization", "x s g b", false}};
+    const float *x = numbers(ALL + 3 * WIDTH), *scale = x + 1, *shift = x + 4, *bias = x + 9;
+    for (int c = 0; c < 2; c++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "1,3,5");
+        onnx_constant(&g, "s", AT_NET_FLOAT, "1,3,5", as_text(x + 2, ALL), true);
+        onnx_constant(&g, "g", AT_NET_FLOAT, "5", as_text(scale, WIDTH), true);
+        onnx_constant(&g, "h", AT_NET_FLOAT, "5", as_text(shift, WIDTH), true);
+        onnx_constant(&g, "b", AT_NET_FLOAT, "5", as_text(bias, WIDTH), true);
+        onnx_node(&g, cases[c].op, cases[c].inputs, "n - - sum", "epsilon=0.5");
+        onnx_node(&g, "com.microsoft:BiasGelu", "n sum", "e", "");
+        onnx_node(&g, "com.microsoft:FastGelu", "e h", "f", "");
+        onnx_node(&g, "com.microsoft:QuickGelu", "f", "y", "");
+        onnx_output(&g, "y");
+        at_net *net = open_graph(&g, NULL);
+        const double *y = compute(net, x);
+        for (int i = 0; i < ALL; i++) {
+            double mean = 0, square = 0, sum[WIDTH];
+            const int k = i % WIDTH, first = i - k;
+            for (int j = 0; j < WIDTH; j++) {
+                sum[j] = (double)x[first + j] + (double)x[2 + first + j] + (double)bias[j];
+                mean += cases[c].has_mean ? sum[j] / WIDTH : 0;
+            }
+            for (int j = 0; j < WIDTH; j++) square += pow(sum[j] - mean, 2) / WIDTH;
+            double v = (sum[k] - mean) / sqrt(square + 0.5) * (double)scale[k];
+            v += (cases[c].has_mean ? (double)shift[k] : 0) + sum[k];
+            v = v / 2 * (1 + erf(v / sqrt(2))) + (double)shift[k];
+            v = v / 2 * (1 + tanh(sqrt(2 / acos(-1)) * (v + 0.044715 * v * v * v)));
+            expect_near(y[i], v / (1 + exp(-1.70200002 * v)));
+        }
+        at_net_close(net);
+    }
+}
+
 /* Outputs without a name: of the whole node, of the first one. */
 static void unnamed(void **state) {
     (void)state;
@@ -599,14 +642,23 @@ static void widened(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolution),   cmocka_unit_test(attention),
-        cmocka_unit_test(short_mask),    cmocka_unit_test(turned_rows),
-        cmocka_unit_test(recurrence),    cmocka_unit_test(recurrence_of_bytes),
-        cmocka_unit_test(whole_numbers), cmocka_unit_test(gathered),
-        cmocka_unit_test(external_data), cmocka_unit_test(refused),
-        cmocka_unit_test(cut_off),       cmocka_unit_test(dimensions),
-        cmocka_unit_test(bound),         cmocka_unit_test(unnamed),
-        cmocka_unit_test(no_number),     cmocka_unit_test(widened),
+        cmocka_unit_test(convolution),
+        cmocka_unit_test(attention),
+        cmocka_unit_test(short_mask),
+        cmocka_unit_test(turned_rows),
+        cmocka_unit_test(recurrence),
+        cmocka_unit_test(recurrence_of_bytes),
+        cmocka_unit_test(whole_numbers),
+        cmocka_unit_test(gathered),
+        cmocka_unit_test(external_data),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(cut_off),
+        cmocka_unit_test(dimensions),
+        cmocka_unit_test(bound),
+        cmocka_unit_test(unnamed),
+        cmocka_unit_test(no_number),
+        cmocka_unit_test(widened),
+        cmocka_unit_test(joined_by_others),
     };
     return cmocka_run_group_tests_name("network/values", tests, make_arena, free_arena);
 }
