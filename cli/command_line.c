@@ -134,6 +134,7 @@ static at_status check_use(const at_options *o, at_error *err) {
         return at_fail(err, AT_E_USAGE, "%s needs %s: autotune %s %s [options]", verb->name,
                        !strncmp(verb->operands, "TEMPLATE", 8) ? "a template"
                        : o->verb == AT_VERB_CONVERT            ? "a file"
+                       : o->verb == AT_VERB_WORK               ? "a directory"
                                                                : "a log",
                        verb->name, verb->operands);
     const at_template_row *row;
@@ -157,11 +158,12 @@ static at_status load_templates(at_options *o, at_error *err) {
     at_verb verb = o->num_operands ? at_verb_find(o->operands[0]) : AT_VERB_COUNT;
     bool among_logs = verb < AT_VERB_COUNT && (!strncmp(at_verb_at(verb)->operands, "LOG", 3) ||
                                                !strncmp(at_verb_at(verb)->operands, "FILE", 4));
+    const bool is_path = verb == AT_VERB_WORK; /* a directory, whatever its name */
     int n = 0;
     for (int i = 0; i < o->num_operands; i++) {
         const at_template_row *row;
         const char *word = o->operands[i];
-        if (at_is_template_file(word) && !(among_logs && !strcmp(word, "-"))) {
+        if (!is_path && at_is_template_file(word) && !(among_logs && !strcmp(word, "-"))) {
             AT_TRY(at_user_template_load(word, &row, err));
             o->template_file = o->template_files[o->num_template_files++] = word;
             word = row->name;

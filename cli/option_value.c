@@ -30,8 +30,8 @@ static at_status parse_measure(const char *text, const char *what, const char *e
         *out = v;
         return AT_OK;
     }
-    return at_fail(err, AT_E_USAGE, "%s %s: not a duration; write for example %s", what, text,
-                   example);
+    return at_fail(err, AT_E_USAGE, "%s %s: not a duration%s; write for example %s", what, text,
+                   zero_too ? "" : " above 0", example);
 }
 
 static at_status parse_duration(const char *text, const char *what, bool zero_too, double *out,

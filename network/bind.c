@@ -12,7 +12,9 @@ static at_status parse_pairs(net_builder *b, const char *option, const char *tex
     for (const char *p = text; p; p = p[n] ? p + n + 1 : NULL) {
         n = strcspn(p, ",");
         const char *item = at_strndup(b->arena, p, n), *equals = strrchr(item, '=');
-        const char *which = n < strlen(text) ? at_format(b->arena, ": \"%s\"", item) : "";
+        const char *which = n == strlen(text) ? ""
+                            : *item           ? at_format(b->arena, ": \"%s\"", item)
+                                              : ": a comma too many";
         char *end = NULL;
         const double number = equals ? strtod(equals + 1, &end) : 0;
         if (!equals || equals == item || end == equals + 1 || *end ||

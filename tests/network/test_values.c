@@ -442,8 +442,8 @@ static void dimensions(void **state) {
         const char *dims, *text;
     } rows[] = {{"N=0", "SIZE, a number from 1"},
                 {"N", "NAME=SIZE"},
-                {"N=2,", "--dim N=2,: \"\": NAME=SIZE"},
-                {",N=2", "--dim ,N=2: \"\": NAME=SIZE"},
+                {"N=2,", "--dim N=2,: a comma too many: NAME=SIZE"},
+                {",N=2", "--dim ,N=2: a comma too many: NAME=SIZE"},
                 {"N=2,4", "--dim N=2,4: \"4\": NAME=SIZE, a number from 1 to 2^40 is accepted, "
                           "several with commas; several sizes of one name go with apply"},
                 {"N=2,M=3", "--dim M"},
