@@ -316,8 +316,14 @@ static void param(at_low *l, int tensor, at_param_role role) {
                : !set_strides(b, t->num_axes, layout, false, false,
                               role == AT_PARAM_PACKED ? WORKSPACE_LIMIT : INT64_MAX))
         too_large(l, tensor);
-    l->params[l->num_params++] = (at_param){
-        .name = t->name, .role = role, .tensor = tensor, .type = t->type, .elements = b->elements};
+    const int held = at_compute_held(l->program->compute, tensor);
+    l->params[l->num_params++] = (at_param){.name = t->name,
+                                            .role = role,
+                                            .tensor = tensor,
+                                            .type = t->type,
+                                            .elements = b->elements,
+                                            .before = 1 + held,
+                                            .stays = held >= 0};
 }
 
 /* What all accesses of a dimension share: the part made of loops outside the storage. NULL if they
@@ -466,7 +472,7 @@ bool at_pass_buffers(at_low *l) {
         l->buffers[t].base = AT_NEW_ARRAY(l->arena, const at_aff *, axes);
     }
     for (int t = 0; t < n; t++)
-        if (c->tensors[t].role != AT_ROLE_STAGE) param(l, t, AT_PARAM_IN);
+        if (c->tensors[t].role != AT_ROLE_STAGE && !c->tensors[t].is_held) param(l, t, AT_PARAM_IN);
     for (int t = 0; t < n; t++) {
         l->buffers[t].packed = c->tensors[t].role == AT_ROLE_STAGE && pack.use[t].depth >= 0;
         if (l->buffers[t].packed) param(l, t, AT_PARAM_PACKED);

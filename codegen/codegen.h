@@ -63,6 +63,7 @@ typedef struct at_param { /* one entry of buf[] */
     int64_t elements;
     int before; /* of an output that is also read: 1 + the input that holds what is in it before
                    each run; 0: none */
+    bool stays; /* a run leaves what the next one needs: it lies in that input */
     bool in_kernel, in_pack; /* which of the two functions touches it */
 } at_param;
 

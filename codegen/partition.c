@@ -108,6 +108,12 @@ static at_ir *make_if(part *p, at_ir *n, const at_aff *test, const at_aff *atom,
     return branch->child || branch->other ? branch : NULL;
 }
 
+/* Does it store an element that is in its place? */
+static bool is_there(const at_stmt *s) {
+    return s->val->op == AT_V_LOAD && s->val->tensor == s->tensor && !s->add && !s->num_places &&
+           at_aff_equal(s->val->at, s->at);
+}
+
 static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
     const at_aff *atom = at_cut_undecided(p->l, n, facts);
     if (atom && p->lanes) {
@@ -119,6 +125,7 @@ static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
     n->stmt.guard = NULL;
     n->stmt.val = at_value_fold(p->l, n->stmt.val, facts);
     const at_type type = at_low_tensor_type(p->l, n->stmt.tensor);
+    if (is_there(&n->stmt)) return NULL;
     const bool joins = n->stmt.add || n->stmt.num_places;
     return joins && at_value_is_neutral(n->stmt.val, n->stmt.reduction, type) ? NULL : n;
 }

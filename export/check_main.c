@@ -374,6 +374,7 @@ static void call_family(at_text *out, const at_family *family, const at_face *f)
     at_text_addf(out, "    if (%s(&shape", family->name);
     for (int i = 0; i < family->tensors.len; i++) {
         int own = -1;
+        if (!at_call_takes(AT_CALL_PLAIN, &family->tensors.data[i])) continue;
         for (int j = 0; j < f->num; j++)
             if (!strcmp(f->tensors[j].name, family->tensors.data[i].name)) own = j;
         if (own < 0) at_text_add(out, ", 0");
@@ -428,6 +429,18 @@ static void list_buffers(at_text *out, const at_face *f, bool exact) {
     at_text_add(out, "0};\n");
 }
 
+/* An output without what a call leaves there: in an input, that input's elements. */
+static void clear(at_arena *a, at_text *out, const at_face *f, int output) {
+    const at_face_tensor *t = &f->tensors[output];
+    const int held = at_compute_held(f->of->program->compute, t->tensor);
+    const long bytes = (long)(t->elements * at_type_bytes(t->type));
+    const char *from = NULL;
+    for (int i = 0; i < f->num_inputs; i++)
+        if (f->tensors[i].tensor == held) from = at_format(a, "b%d", i);
+    at_text_addf(out, "    %s(b%d, %s, %ldUL);\n", from ? "memcpy" : "memset", output,
+                 from ? from : "255", bytes);
+}
+
 /* Counts what differs, and clears the outputs for the next call. */
 static void compare(at_arena *a, at_text *out, const at_face *f, bool exact) {
     for (int i = f->num_inputs; i < f->num; i++) {
@@ -436,9 +449,10 @@ static void compare(at_arena *a, at_text *out, const at_face *f, bool exact) {
             at_type_is_half(type) ? at_format(a, "at_value_of_%s", at_type_of(type)->name) : "";
         at_text_addf(out,
                      "    for (long i = 0; i < %1$lldL; i++) wrong += !at_agrees(%2$s(b%3$d[i]), "
-                     "%2$s(want%3$d[i]), %4$s);\n    memset(b%3$d, 255, %1$lldUL * %5$d);\n",
+                     "%2$s(want%3$d[i]), %4$s);\n",
                      (long long)f->tensors[i].elements, number, i,
-                     exact ? "0" : at_format(a, "limit%d[i]", i), (int)at_type_bytes(type));
+                     exact ? "0" : at_format(a, "limit%d[i]", i));
+        clear(a, out, f, i);
     }
 }
 
@@ -527,11 +541,14 @@ static void time_it(at_arena *a, at_text *out, const at_face *f, bool exact) {
 /* The kernel on each set of data, the first one last: times are its. */
 static void check_draws(at_arena *a, at_text *out, const at_family *family, const at_face *f,
                         const filling *with) {
+    const at_compute *c = f->of->program->compute;
     const bool exact = with->rule.is_exact;
     list_buffers(out, f, exact);
     for (int draw = with->rule.num_draws; draw-- > 0;) {
         fill(out, f, with, draw);
         widen(out, f);
+        for (int i = f->num_inputs; i < f->num; i++)
+            if (c->tensors[f->tensors[i].tensor].lies_in) clear(a, out, f, i);
         for (int i = 0; i < f->num; i++)
             if (f->tensors[i].is_ordered) own_order(out, f, i);
         at_text_addf(out, "    %s_reference(buf, reference_workspace, 0);\n", f->of->name);

@@ -214,6 +214,15 @@ static int form_place(at_arena *a, const at_general *g, const char *name) {
     return -1;
 }
 
+/* An input in which an output lies comes with that output. */
+static const char *parameter(at_arena *a, const at_general *g, const at_face_tensor *t) {
+    const at_compute *c = g->compute;
+    for (int i = 0; i < c->num_tensors && t->is_held; i++)
+        if (c->tensors[i].lies_in && !strcmp(at_file_name(a, c->tensors[i].lies_in), t->name))
+            return at_file_name(a, c->tensors[i].name);
+    return t->name;
+}
+
 static void run_form(at_arena *a, at_text *out, const at_family *f, int form, bool fast) {
     enter_form(out, f, form);
     at_text_addf(out, "        void *buf[%d];\n", f->tensors.len + 1);
@@ -226,7 +235,9 @@ static void run_form(at_arena *a, at_text *out, const at_family *f, int form, bo
             at_text_addf(
                 out, "        buf[%d] = at;\n        at += (elements[%d] * %d + 63) / 64 * 64;\n",
                 place, place, (int)at_type_bytes(t->type));
-        else at_text_addf(out, "        buf[%d] = (void *)%s;\n", place, t->name);
+        else
+            at_text_addf(out, "        buf[%d] = (void *)%s;\n", place,
+                         parameter(a, f->generals.data[form], t));
     }
     at_text_addf(out,
                  "        char *aligned = (char *)workspace;\n"

@@ -86,6 +86,7 @@ typedef struct at_memory_tensor {
     const char *name;
     at_type type;
     bool is_output;
+    bool is_read;  /* an output that lies in an input: it has the input's elements before */
     bool is_ahead; /* a weight or an index: what the pack function takes */
     int num_dims;  /* in the task's own layout */
     const int64_t *dims;

@@ -11,6 +11,7 @@ typedef struct at_face_tensor { /* an input as declared, or an output */
     const char *name;           /* of the parameter */
     at_type type;
     bool is_output;
+    bool is_held;     /* an output lies in it: it is no parameter */
     bool ahead;       /* weights and index tensors: known long before data */
     bool laid_out;    /* configurations have it in blocks of their choice */
     bool is_ordered;  /* callers have its axes in an order that is not the computation's */

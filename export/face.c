@@ -61,7 +61,8 @@ static at_status add_tensor(at_arena *a, at_face *f, int tensor, int64_t *const 
     const at_file_kernel *k = f->of;
     const at_tensor *from = &k->program->compute->tensors[tensor];
     at_face_tensor *t = &f->tensors[f->num++];
-    int param = param_of(k->kernel, tensor);
+    int param = from->is_held ? param_of(k->kernel, at_compute_holder(k->program->compute, tensor))
+                              : param_of(k->kernel, tensor);
     *t = (at_face_tensor){
         .tensor = tensor,
         .param = param,
@@ -70,6 +71,7 @@ static at_status add_tensor(at_arena *a, at_face *f, int tensor, int64_t *const 
         .is_s64 = from->is_s64,
         .is_checked = at_tensor_is_checked(from),
         .is_output = from->role == AT_ROLE_STAGE,
+        .is_held = from->is_held,
         .ahead = from->role == AT_ROLE_WEIGHT || from->role == AT_ROLE_INDEX,
         .elements = k->kernel->params[param].elements,
         .packed_at = -1};

@@ -10,6 +10,7 @@ static void add_tensor(at_arena *a, const at_face *f, const at_face_tensor *t,
     *out = (at_memory_tensor){.name = t->name,
                               .type = t->type,
                               .is_output = t->is_output,
+                              .is_read = p->compute->tensors[t->tensor].lies_in != NULL,
                               .is_ahead = t->ahead,
                               .num_dims = n,
                               .dims = at_copy(a, shape, sizeof *shape * (size_t)n),
@@ -39,7 +40,6 @@ at_status at_emit_in_memory(at_arena *a, const at_file_kernel *kernel, const cha
     at_kernel_define_in_memory(&text, &f);
     *out = (at_memory_kernel){.source = at_strdup(a, at_text_str(&text)),
                               .workspace_bytes = at_format(a, "%s_workspace_bytes", name),
-                              .num_tensors = f.num,
                               .tensors = AT_NEW_ARRAY(a, at_memory_tensor, f.num)};
     at_text_free(&text);
     if (f.name) {
@@ -58,6 +58,8 @@ at_status at_emit_in_memory(at_arena *a, const at_file_kernel *kernel, const cha
         out->packed_bytes = at_format(a, "%s_packed_bytes", name);
         out->pack_prototype = at_kernel_prototype(a, &f, AT_CALL_PACK);
     }
-    for (int i = 0; i < f.num; i++) add_tensor(a, &f, &f.tensors[i], &out->tensors[i]);
+    for (int i = 0; i < f.num; i++)
+        if (!f.tensors[i].is_held)
+            add_tensor(a, &f, &f.tensors[i], &out->tensors[out->num_tensors++]);
     return AT_OK;
 }

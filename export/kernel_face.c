@@ -93,7 +93,8 @@ static void shape_line(at_text *out, const at_face *f, const at_face_tensor *t, 
                  blocks && t->laid_out ? at_type_of(t->type)->c : at_face_c_type(t));
     if (blocks) block_shape(out, f, t);
     else plain_shape(out, f, t);
-    at_text_add(out, "\n");
+    const char *held = f->of->program->compute->tensors[t->tensor].lies_in;
+    at_text_addf(out, held ? ", the memory of %s, of which a call changes a part\n" : "\n", held);
 }
 
 static void shapes(at_text *out, const at_face *f, at_role_of_call call) {
@@ -480,7 +481,8 @@ static void define_call(at_text *out, const at_face *f) {
     const bool checks = at_call_checks_any(AT_CALL_PLAIN, f->tensors, f->num);
     at_text_addf(out, "int %s_call(void *const *tensors, void *workspace) {\n    %s%s(", f->name,
                  checks ? "return " : "", f->name);
-    for (int i = 0; i < f->num; i++) at_text_addf(out, "tensors[%d], ", i);
+    for (int i = 0, n = 0; i < f->num; i++)
+        if (at_call_takes(AT_CALL_PLAIN, &f->tensors[i])) at_text_addf(out, "tensors[%d], ", n++);
     at_text_addf(out, "workspace);\n%s}\n\n", checks ? "" : "    return 0;\n");
 }
 
@@ -496,12 +498,12 @@ const char *at_kernel_prototype(at_arena *a, const at_face *f, at_role_of_call c
 /* NAME_call: the same with the tensors in an array, of which it takes its own. */
 static void define_call_of(at_text *out, const at_face *f, const char *name, at_role_of_call call) {
     at_face_tensor in_array[AT_FACE_DIMS * 4];
-    char names[AT_FACE_DIMS * 4][16];
+    char names[AT_FACE_DIMS * 4][24];
     bool works = call == AT_CALL_FAST;
     AT_ASSERT(f->num <= AT_FACE_DIMS * 4);
-    for (int i = 0; i < f->num; i++) {
+    for (int i = 0, n = 0; i < f->num; i++) {
         in_array[i] = f->tensors[i];
-        snprintf(names[i], sizeof names[i], "tensors[%d]", i);
+        snprintf(names[i], sizeof names[i], "tensors[%d]", f->tensors[i].is_held ? 0 : n++);
         in_array[i].name = names[i];
     }
     at_text_addf(out,

@@ -24,7 +24,7 @@ void at_file_comment(at_text *out, const char *text) {
 }
 
 bool at_call_takes(at_role_of_call call, const at_face_tensor *t) {
-    return call == AT_CALL_PLAIN || t->ahead == (call == AT_CALL_PACK);
+    return !t->is_held && (call == AT_CALL_PLAIN || t->ahead == (call == AT_CALL_PACK));
 }
 
 /* A tensor in blocks was checked when it came there. */

@@ -100,7 +100,7 @@ at_status at_head_data_item(at_head *h, const at_head_item *x, at_error *err);
 at_status at_head_flags_item(at_head *h, const at_head_item *x, at_error *err);
 /* Is the tensor a parameter of the kernel? */
 static inline bool at_is_foreign_param(const at_tensor *t) {
-    return t->role != AT_ROLE_STAGE || t->is_output;
+    return t->role != AT_ROLE_STAGE ? !t->is_held : t->is_output;
 }
 /* kernel_row.c: a head that was read, without its hash. */
 at_status at_head_make(at_arena *a, const char *path, const char *text, size_t length,

@@ -66,7 +66,7 @@ static void describe(at_lib_kernel *k, const at_memory_kernel *m) {
         k->tensors[i] =
             (at_lib_tensor){.name = t->name,
                             .type = t->is_s64 ? "s64" : at_type_of(t->type)->name,
-                            .is_output = t->is_output,
+                            .is_output = t->is_read ? 2 : t->is_output,
                             .is_int = at_type_of(t->type)->is_int,
                             .is_packed = m->pack && t->is_ahead,
                             .num_dims = t->num_dims,

@@ -15,6 +15,7 @@ static at_job with_other_data(const at_job *job, at_buf *bufs, int64_t *expected
         bufs[i] = job->bufs[i];
         int64_t offset = bufs[i].other_offset;
         if (bufs[i].role == AT_BUF_IN && offset) bufs[i].offset = offset;
+        if (bufs[i].other_before_offset) bufs[i].before_offset = bufs[i].other_before_offset;
         if (bufs[i].role == AT_BUF_OUT && job->expected_offset)
             expected[k] = offset ? offset : job->expected_offset[k], k++;
     }
@@ -140,12 +141,12 @@ static at_job_end time_and_recheck(const at_inside *in, const at_job *job, const
         /* The anchor has written to the same memory. */
         bool ran_again = r->total_ns != before_ns;
         if (ran_again) {
-            at_job_poison_outputs(job, places);
+            at_job_poison_outputs(in, job, places);
             at_job_fill_large(job, &places[job->num_bufs]);
         }
         if (ran_again && !failed) failed = run_last(r, job);
     } else {
-        at_job_poison_outputs(job, places);
+        at_job_poison_outputs(in, job, places);
         at_job_fill_large(job, &places[job->num_bufs]);
         failed = at_time_job(r, job, first, out);
     }

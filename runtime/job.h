@@ -38,8 +38,10 @@ typedef struct at_buf {
      * second of paranoid's. 0: the same, and where all have it no such run. */
     int64_t other_offset;
     /* Of an output that is also read: what is put into it before each run, which is timed alone
-     * then. 0: nothing. */
-    int64_t before_offset;
+     * then; stays: a run leaves what the next one needs, so that it is put there before checks
+     * alone. 0: nothing. */
+    int64_t before_offset, other_before_offset;
+    bool stays;
 } at_buf;
 
 /* A computation has at most 256 tensors, and a reference two buffers for each output. */

@@ -4,6 +4,7 @@
 #include "runtime/inside.h"
 
 #include <math.h>
+#include <string.h>
 
 #define LONGEST_S 3e7 /* a year is for ever, and fits */
 #define ERROR_TEXT(out) (out)->error, sizeof(out)->error
@@ -15,10 +16,13 @@ at_job_end at_job_load(const at_job *job, at_arena_no number, at_code *code, at_
     return fail(out, at_tcc_load(job, number, code, ERROR_TEXT(out)));
 }
 
-void at_job_poison_outputs(const at_job *job, const at_place *places) {
-    for (int i = 0; i < job->num_bufs; i++)
-        if (job->bufs[i].role == AT_BUF_OUT)
-            at_poison(places[i].start, places[i].size_bytes, AT_POISON_OUT);
+void at_job_poison_outputs(const at_inside *in, const at_job *job, const at_place *places) {
+    for (int i = 0; i < job->num_bufs; i++) {
+        const at_buf *b = &job->bufs[i];
+        if (b->role != AT_BUF_OUT) continue;
+        if (b->stays) memcpy(places[i].start, in->store + b->before_offset, (size_t)b->size_bytes);
+        else at_poison(places[i].start, places[i].size_bytes, AT_POISON_OUT);
+    }
 }
 
 void at_job_fill_large(const at_job *job, const at_place *p) {
@@ -33,13 +37,13 @@ static void fill_unwritten(const at_job *job, const at_place *p) {
 /* Of types without room for a poison every value is legal: elements hold the complement of what is
  * expected. */
 static void poison_outputs(const at_inside *in, const at_job *job, const at_place *places) {
-    at_job_poison_outputs(job, places);
+    at_job_poison_outputs(in, job, places);
     for (int i = 0, k = 0; i < job->num_bufs && job->expected_offset; i++) {
         const at_buf *b = &job->bufs[i];
         if (b->role != AT_BUF_OUT) continue;
         const unsigned char *expected =
             (const unsigned char *)in->store + job->expected_offset[k++];
-        if (at_type_bytes(b->type) == 4) continue;
+        if (at_type_bytes(b->type) == 4 || b->stays) continue;
         unsigned char *to = (unsigned char *)places[i].start;
         for (int64_t j = 0; j < b->size_bytes; j++) to[j] = (unsigned char)~expected[j];
     }
@@ -71,7 +75,7 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
                   .flush_bytes = job->run_only ? 0 : job->flush_bytes,
                   .store = in->store};
     for (int i = 0; i < job->num_bufs; i++)
-        if (job->bufs[i].before_offset) r->fresh = job;
+        if (job->bufs[i].before_offset && !job->bufs[i].stays) r->fresh = job;
     at_par_setup(&r->par, job->threads);
     at_crash_places(places, job->num_bufs + 1);
     for (int i = 0; i < job->num_bufs; i++)

@@ -75,9 +75,13 @@ typedef struct at_tensor {
     at_expr *written;       /* stage: as written */
     int num_defs;
     at_def *defs;
-    bool is_output;  /* a stage that no other stage reads, but at an earlier step of its cycle; or
-                        one that is marked */
-    bool is_marked;  /* ": output": others read it, and it leaves all the same */
+    bool is_output; /* a stage that no other stage reads, but at an earlier step of its cycle; or
+                       one that is marked */
+    bool is_marked; /* ": output": others read it, and it leaves all the same */
+    /* Marked ": in NAME": the caller's memory of that input is this output's, which keeps the
+     * elements that it does not change. NULL: its own. */
+    const char *lies_in;
+    bool is_held;    /* an input that such an output lies in: kernels have one pointer for both */
     bool is_packing; /* an unmarked stage without reduction, or a sum of s32, that reads weights,
                         entries of index tensors that are no places of other reads, packing stages,
                         and stages that read nothing, and one of the first three; with such entries
@@ -138,6 +142,10 @@ typedef struct at_compute {
     bool has_integers, in_steps;
     bool has_halves; /* a tensor has elements of 16-bit floats */
 } at_compute;
+/* The input that an output lies in, the output that lies in an input; -1: there is none (held.c).
+ */
+int at_compute_held(const at_compute *c, int output);
+int at_compute_holder(const at_compute *c, int input);
 /* Of resolved expressions (expr_axes.c): its axes as a set, of those below 32; is it of sizes and
  * numbers alone; does it read a tensor of this role? */
 uint32_t at_expr_axes(const at_expr *e);

@@ -261,9 +261,29 @@ static at_status parse_where(parser *p, const axis_list *axes, at_tensor *t) {
     return AT_OK;
 }
 
-/* ":" ["output"] [type] */
+static const at_tensor *find(const parser *p, const char *name) {
+    for (int i = 0; i < p->tensors.len; i++)
+        if (!strcmp(p->tensors.data[i].name, name)) return &p->tensors.data[i];
+    return NULL;
+}
+
+/* "in" NAME */
+static at_status parse_lies_in(parser *p, at_tensor *t) {
+    AT_TRY(next(p));
+    const int line = p->lex.line, col = p->lex.col;
+    AT_TRY(take_name(p, "the input that it lies in", &t->lies_in));
+    const at_tensor *input = find(p, t->lies_in);
+    if (!input || input->role != AT_ROLE_INPUT)
+        return FAIL_AT(p, line, col, "\"%s\" is no input above", t->lies_in);
+    t->is_marked = true;
+    t->type = input->type;
+    return AT_OK;
+}
+
+/* ":" (["output"] [type] | "in" NAME) */
 static at_status parse_mark(parser *p, at_tensor *t) {
     AT_TRY(next(p));
+    if (at(p, "in")) return parse_lies_in(p, t);
     t->is_marked = at(p, "output");
     if (t->is_marked) AT_TRY(next(p));
     const bool is_type =
@@ -273,8 +293,9 @@ static at_status parse_mark(parser *p, at_tensor *t) {
     if (t->is_marked) return AT_OK;
     if (at(p, "input") || at(p, "weight") || at(p, "index"))
         return FAIL(p, "the sizes of what is given have no names: %s[N, M] : input", t->name);
-    return FAIL(p,
-                "expected output, or a type of elements: f32, s32, s16, s8, u8, bool, f16 or bf16");
+    return FAIL(
+        p, "expected output, in and an input, or a type of elements: f32, s32, s16, s8, u8, bool, "
+           "f16 or bf16");
 }
 
 /* ---- terms that say where they belong ------------------------------------------------------- */
@@ -365,12 +386,6 @@ static at_status parse_stage(parser *p, at_tensor *t, axis_list *axes, const pla
 /* ---- what a line begins ---------------------------------------------------------------------- */
 
 enum { MOST_TENSORS = 256 }; /* each edit of a tree copies it */
-
-static const at_tensor *find(const parser *p, const char *name) {
-    for (int i = 0; i < p->tensors.len; i++)
-        if (!strcmp(p->tensors.data[i].name, name)) return &p->tensors.data[i];
-    return NULL;
-}
 
 /* What an included text declares is what stands above it under that name. */
 static at_status check_same(parser *p, const at_tensor *known, const at_tensor *t, int line,

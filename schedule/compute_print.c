@@ -49,8 +49,9 @@ static void print_tensor(at_text *out, const at_tensor *t) {
     }
     at_text_add(out, "]");
     if (t->is_marked || t->type != AT_F32) at_text_add(out, " :");
-    if (t->is_marked) at_text_add(out, " output");
-    if (t->type != AT_F32) at_text_addf(out, " %s", at_type_of(t->type)->name);
+    if (t->lies_in) at_text_addf(out, " in %s", t->lies_in);
+    else if (t->is_marked) at_text_add(out, " output");
+    if (t->type != AT_F32 && !t->lies_in) at_text_addf(out, " %s", at_type_of(t->type)->name);
     at_text_add(out, " = ");
     if (t->num_reduce) print_reductions(out, t);
     at_expr_print(out, t->written);

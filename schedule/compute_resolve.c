@@ -607,6 +607,7 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
         c->pub.has_halves |= at_type_is_half(t->type);
     }
     AT_TRY(compute_find_cycles(a, l, c, err));
+    AT_TRY(compute_check_held(l, c, err));
     for (int i = 0; i < c->pub.num_tensors; i++) AT_TRY(check_places(&s, &c->pub.tensors[i]));
     for (int i = 0; i < c->pub.num_tensors; i++)
         if (c->pub.tensors[i].is_output && (c->info[i].of_entries || c->pub.tensors[i].num_reduce))

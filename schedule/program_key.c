@@ -57,6 +57,7 @@ void compute_key_form(at_arena *a, compute_info *c) {
             at_expr_walk(t->axes[k].end, add_node, &x);
         }
         if (t->body) at_expr_walk(t->body, add_node, &x);
+        if (t->lies_in) at_hash_add_number(&c->form, (uint64_t)at_compute_held(&c->pub, i));
     }
 }
 

@@ -92,6 +92,7 @@ at_tensor at_tensor_copy(at_arena *a, const at_tensor *t) {
                       .type = t->type,
                       .is_s64 = t->is_s64,
                       .is_marked = t->is_marked,
+                      .lies_in = t->lies_in,
                       .num_defs = t->num_defs};
     copy.axes = AT_NEW_ARRAY(a, at_axis, axes_of(t));
     for (int k = 0; k < axes_of(t); k++)
@@ -158,6 +159,7 @@ static void keep_marks(rewrite *w) {
         at_tensor *t = &w->tensors.data[i];
         const int was = at_compute_find(w->old, t->name);
         t->is_marked = was >= 0 && w->old->tensors[was].is_marked;
+        t->lies_in = t->is_marked ? w->old->tensors[was].lies_in : NULL;
     }
 }
 

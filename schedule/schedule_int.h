@@ -75,6 +75,8 @@ typedef enum where { SAME, BEFORE, UP_TO, ELSEWHERE } where;
 where index_leads(const at_tensor *t, const at_expr *read, int i);
 /* Which stages read each other, once all are resolved, and what of that is an error (cycle.c). */
 at_status compute_find_cycles(at_arena *a, const at_lex *l, compute_info *c, at_error *err);
+/* Outputs that lie in inputs: marks these, and tells what is an error (held.c). */
+at_status compute_check_held(const at_lex *l, compute_info *c, at_error *err);
 /* Does a leaf read what an earlier turn of its own loops made? */
 static inline bool leaf_goes_on(const at_program *p, const at_node *leaf) {
     return leaf->is_running || p->compute->tensors[leaf->tensor].is_recurrence;

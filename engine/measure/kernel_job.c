@@ -1,7 +1,11 @@
 /* engine/measure/kernel_job.c: see kernel_job.h. */
 #include "engine/measure/kernel_job.h"
 
-static at_buf buffer(const at_param *p, int tensor, const at_places *where) {
+static int own(const at_places *where, int tensor) {
+    return where->tensor_of && tensor >= 0 ? where->tensor_of[tensor] : tensor;
+}
+
+static at_buf buffer(const at_param *p, const at_places *where) {
     static const at_buf_role roles[] = {
         [AT_PARAM_IN] = AT_BUF_IN, [AT_PARAM_OUT] = AT_BUF_OUT, [AT_PARAM_PACKED] = AT_BUF_PACKED};
     at_buf b = {.name = p->name,
@@ -9,9 +13,12 @@ static at_buf buffer(const at_param *p, int tensor, const at_places *where) {
                 .type = p->type,
                 .offset = -1,
                 .size_bytes = p->elements * at_type_bytes(p->type)};
+    const int tensor = own(where, p->tensor), before = own(where, p->before - 1);
     if (b.role == AT_BUF_PACKED) return b;
     b.offset = where->at[tensor];
-    if (p->before) b.before_offset = where->at[p->before - 1];
+    if (p->before) b.before_offset = where->at[before];
+    if (p->before && where->other_at) b.other_before_offset = where->other_at[before];
+    b.stays = p->stays;
     if (where->other_at)
         b.other_offset =
             b.role == AT_BUF_OUT ? where->other_expected[tensor] : where->other_at[tensor];
@@ -36,10 +43,9 @@ at_job at_kernel_job(at_arena *a, const at_kernel *k, int threads, const at_plac
     at_job job = at_kernel_code(a, k);
     int outputs = 0;
     for (int i = 0; i < k->num_params; i++) {
-        int tensor = k->params[i].tensor;
-        if (where->tensor_of && tensor >= 0) tensor = where->tensor_of[tensor];
-        bufs[i] = buffer(&k->params[i], tensor, where);
-        if (bufs[i].role == AT_BUF_OUT) expected[outputs++] = where->expected[tensor];
+        bufs[i] = buffer(&k->params[i], where);
+        if (bufs[i].role == AT_BUF_OUT)
+            expected[outputs++] = where->expected[own(where, k->params[i].tensor)];
     }
     job.bufs = bufs;
     job.num_bufs = k->num_params;

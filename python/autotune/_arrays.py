@@ -19,6 +19,8 @@ class Tensor:
     dtype: np.dtype[Any]
     range: tuple[int, int] | None = None
     """The least and the largest element that is accepted; None: nobody looks."""
+    is_changed: bool = False
+    """A call changes a part of it where it lies."""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.dtype} {list(self.shape)}"
@@ -35,7 +37,10 @@ def check(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
         raise TypeError(f"{tensor.name} is {array.dtype}; {tensor.dtype} is accepted")
     if array.shape != tensor.shape:
         raise ValueError(f"{tensor.name} is {list(array.shape)}; {list(tensor.shape)} is accepted")
-    return np.require(array, requirements=["C", "A"])
+    ready = np.require(array, requirements=["C", "A"])
+    if tensor.is_changed and (ready is not value or not ready.flags.writeable):
+        raise ValueError(f"{tensor.name} has to be an array, writeable and in C order")
+    return ready
 
 
 def refuse(tensors: Sequence[Tensor], arrays: Sequence[np.ndarray[Any, Any]]) -> None:

@@ -15,6 +15,7 @@ from ._arrays import Tensor, Workspace, bind, outputs, pointers, refuse, result,
 from ._library import Handle, TensorStruct, library
 
 _PACK, _IN_BLOCKS = 1, 2
+_CHANGED = 2  # of is_output: it lies in an input
 _TYPES = {"f32": np.float32, "s32": np.int32, "s16": np.int16, "s8": np.int8, "u8": np.uint8,
           "f16": np.float16, "bf16": np.uint16, "s64": np.int64, "bool": np.bool_}
 
@@ -40,10 +41,11 @@ class Kernel:
             self._tensors.append(t)
         described = [
             Tensor(t.name.decode(), shape_of(t.num_dims, t.dims),
-                   np.dtype(_TYPES[t.type.decode()]), _range_of(pointer, i))
+                   np.dtype(_TYPES[t.type.decode()]), _range_of(pointer, i),
+                   t.is_output == _CHANGED)
             for i, t in enumerate(self._tensors)
         ]
-        is_output = [bool(t.is_output) for t in self._tensors]
+        is_output = [_is_new(t) for t in self._tensors]
         self.inputs: list[Tensor] = [t for t, o in zip(described, is_output) if not o]
         self.outputs: list[Tensor] = [t for t, o in zip(described, is_output) if o]
         self._all = described
@@ -78,7 +80,7 @@ class Kernel:
         inputs = bind(self.inputs, arrays, named)
         made = outputs(self.outputs, out, inputs)
         of_input, of_output = iter(inputs), iter(made)
-        every = [next(of_output if t.is_output else of_input) for t in self._tensors]
+        every = [next(of_output if _is_new(t) else of_input) for t in self._tensors]
         if library.call(self._pointer, pointers(every), self._workspace.pointer):
             refuse(self.inputs, inputs)
             raise RuntimeError(f"{self.task} has no plain function; pack() makes one with blocks")
@@ -133,7 +135,7 @@ class Packed:
         for i, t in enumerate(kernel._tensors):
             if t.is_packed:
                 continue
-            array = next(of_output if t.is_output else of_input)
+            array = next(of_output if _is_new(t) else of_input)
             place, tensor = array, kernel._all[i]
             if self._orders[i]:  # in blocks s64 has become s32
                 type_there = np.int32 if tensor.dtype == np.int64 else tensor.dtype
@@ -153,6 +155,11 @@ class Packed:
             if order:
                 _call(order, [], [place, array])
         return result(made)
+
+
+def _is_new(t: TensorStruct) -> bool:
+    """Does a call make the array? One of which it changes a part comes with the inputs."""
+    return bool(t.is_output) and t.is_output != _CHANGED
 
 
 def _range_of(pointer: int, i: int) -> tuple[int, int] | None:

@@ -298,7 +298,7 @@ static void refusals(void **state) {
             "an index holds 32-bit integers, or s64");
     refused("args N=8\nx[N] : input u9\ny[i:N] = x[i]\n", "expected a new line");
     refused("args N=8\nx[N] : input\ny[i:N] : u9 = x[i]\n",
-            "expected output, or a type of elements");
+            "expected output, in and an input, or a type of elements");
     refused("args N=8\nx[N] : weight s64\ny[i:N] = x[i]\n", "weights are s32 or narrower");
     refused("args N=8\nx[N] : input\ny[i:N] : output s64 = x[i]\n", "a stage is s32 or narrower");
     refused("args N=8\ny[i:2] : output = {1, 2}\nz[i:2] = y[i]\n", "a table is given");

@@ -40,10 +40,11 @@ void operands_open(operands *o, const built *b, const at_param *params, int num_
         size_t bytes = (size_t)params[i].elements * 4;
         guarded_open(&o->mem[i], bytes, at_rng_below(&rng, 4) > 0);
         o->buf[i] = o->mem[i].data;
-        if (params[i].role != AT_PARAM_IN) continue;
-        const at_data *d = &b->data[params[i].tensor];
+        const bool is_input = params[i].role == AT_PARAM_IN;
+        if (!is_input && !params[i].before) continue;
+        const at_data *d = &b->data[is_input ? params[i].tensor : params[i].before - 1];
         memcpy(o->mem[i].data, params[i].type == AT_S32 ? (void *)d->i : (void *)d->f, bytes);
-        protect(&o->mem[i]);
+        if (is_input) protect(&o->mem[i]);
     }
     guarded_open(&o->workspace, (size_t)(shared_bytes + THREADS * thread_bytes),
                  at_rng_below(&rng, 2));

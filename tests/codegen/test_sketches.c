@@ -219,6 +219,8 @@ static void operators(void **state) {
         {"tests/te/triangular_product", "N=29,M=37"},
         {"tests/te/upper_triangle", "N=37,M=19"},
         {"tests/te/outer_of_triangle", "N=31"},
+        {"tests/te/kept_elements", "T=19,D=37"},
+        {"tests/te/kept_elements", "T=7,D=5"},
         {"unsharp", "H=7,W=19"},
         {"unsharp", "H=11,W=37"},
         {"tests/te/quantised_by_table", "N=5,M=19,K=12"},
