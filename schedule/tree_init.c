@@ -24,7 +24,8 @@ static bool uses(const tree_node *leaf, const tree_node *loop, int from, int to)
 }
 
 static tree_node *copy_of(at_tree *t, const tree_node *original, int group) {
-    tree_node *n = at_copy(t->arena, original, sizeof *n);
+    tree_node *n = tree_take_node(t);
+    *n = *original;
     n->parent = n->child = n->next = NULL;
     n->is_generated = true;
     n->order = -1;
@@ -43,7 +44,7 @@ static int slot_of(at_tree *t, const char *name) {
 /* A loop over all of an axis. */
 static tree_node *whole_axis(at_tree *t, const tree_node *leaf, int axis, int group) {
     const at_tensor *stage = &t->compute->tensors[leaf->fixed.tensor];
-    tree_node *n = tree_new_node(t->arena);
+    tree_node *n = tree_take_node(t);
     tree_stands_at(n, leaf->tag_line, leaf->tag_col);
     *at_push(t->arena, &n->pieces) = stage->axes[axis].name;
     n->is_generated = true;

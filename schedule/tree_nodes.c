@@ -26,7 +26,7 @@ tree_node *tree_new_node(at_arena *a) {
 }
 
 tree_node *tree_take_node(at_tree *t) {
-    tree_node *n = t->spares->first;
+    tree_node *n = t->spares ? t->spares->first : NULL;
     if (!n) return tree_new_node(t->arena);
     t->spares->first = n->next;
     *n = (tree_node){.order = -1};
