@@ -108,6 +108,7 @@ static at_status skip_normalization(net_op *o, bool has_mean) {
     const at_net_value *x = op_in(o, 0);
     const int shift = has_mean ? 3 : -1, bias = has_mean ? 4 : 3;
     if (!x->rank) return op_fail(o, "\"%s\" has no dimension", x->name);
+    if (!has_mean && op_has_out(o, 1)) return op_fail(o, "there is no mean for output 1");
     const op_reduction r = op_reduce(x, 1u << (x->rank - 1));
     const char *rows = op_axes(o, "a", x->rank, r.kept), *all = op_axes(o, "a", x->rank, x->dims),
                *of = op_term(o, &r, NULL), *in = op_index(o, "a", x->rank),
@@ -132,7 +133,7 @@ static at_status skip_normalization(net_op *o, bool has_mean) {
     op_add(o, "*d[%s]*%s", of, op_read(o, 2, "a", x->rank));
     if (shift > 0 && op_in(o, shift)) op_add(o, " + %s", op_read(o, shift, "a", x->rank));
     op_add(o, "\n");
-    if (op_has_out(o, 1)) op_add(o, has_mean ? "y1[%s] = m[%s]\n" : "y1[%s] = 0*v[%s]\n", rows, of);
+    if (op_has_out(o, 1)) op_add(o, "y1[%s] = m[%s]\n", rows, of);
     if (op_has_out(o, 2)) op_add(o, "y2[%s] = d[%s]\n", rows, of);
     if (op_has_out(o, 3)) op_add(o, "y3[%s] = h[%s]\n", all, in);
     return AT_OK;
