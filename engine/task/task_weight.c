@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "foreign/foreign.h"
+
 static const double default_sparsity = 0.8;
 
 typedef struct request {
@@ -207,6 +209,17 @@ static at_status find_file(at_arena *a, const at_request *of, at_input *out, at_
     return AT_OK;
 }
 
+/* What a computation says of its outputs is compared with that alone. */
+static at_status check_expects(const request *q, const at_task *t) {
+    const at_foreign *kernel = at_foreign_of(t);
+    if (!q->of->num_expects || (kernel && kernel->num_outputs)) return AT_OK;
+    return at_fail(
+        q->err, AT_E_USAGE,
+        "--expect %s: %s is a computation, which says what its outputs are; an array does "
+        "for a kernel without one, and for a network",
+        q->of->expects[0], q->row->name);
+}
+
 at_status at_weight_task(at_arena *a, const at_request *of, const char *args, at_selection *out,
                          at_error *err) {
     out->expects = at_copy(a, of->expects, sizeof of->expects);
@@ -222,8 +235,9 @@ at_status at_weight_task(at_arena *a, const at_request *of, const char *args, at
     }
     AT_TRY(at_sparse_args(a, out->row, args, &q.given, &sparse, err));
     if (sparse) AT_TRY(sparse_task(&q, out, &sparse));
-    if (sparse) return AT_OK;
+    if (sparse) return check_expects(&q, out->task);
     AT_TRY(at_task_new(a, out->row, args, &out->task, err));
+    AT_TRY(check_expects(&q, out->task));
     if (of->block || of->sparsity)
         return at_fail(err, AT_E_USAGE, "%s: %s has no sparse weight",
                        of->block ? "--block" : "--sparsity", out->row->name);

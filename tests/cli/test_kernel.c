@@ -514,6 +514,10 @@ static void without_a_computation(void **state) {
     write_scan("", "");
     expect_error(4, "run f.c", "f.c: nothing says what its outputs should be");
     expect_error(2, "run f.c --expect z=z.npy", "--expect");
+    /* What a text computes is compared with the text alone. */
+    expect_error(2, "run dense --args M=8,N=8,K=8 --expect out=none.npy",
+                 "--expect out=none.npy: dense is a computation, which says what its outputs are; "
+                 "an array does for a kernel without one, and for a network");
     write_scan(" * reference wrong\n", "");
     expect_error(4, "run f.c", "f.c: its reference \"wrong\" ");
     write_scan(" * unchecked\n * data z = 0..1\n", "");
@@ -638,7 +642,8 @@ static void data_travel(void **state) {
     cli_expect(0,
                "./autotune mm.c --args N=8,M=8,K=8 --trials 2 --tuner grid --log far.log --json");
     assert_int_equal(cli_number(cli_json(), "from_log"), 2);
-    expect_error(2, "mm.c --args N=8,M=8,K=8 --trials 1 --on local:1 --expect c=sub/a.npy",
+    write_scan("", "");
+    expect_error(2, "f.c --trials 1 --on local:1 --expect y=sub/a.npy",
                  "--expect: with --on a file is not sent to the worker");
     cli_expect(0, "rm sub/a.npy");
     expect_error(4, "mm.c --args N=8,M=8,K=8 --trials 1 --on local:1", "mm.c: data a: cannot read");
