@@ -202,6 +202,9 @@ bool is_rounded(const at_compute *c, const at_expr *e) {
     case AT_X_NEG:
     case AT_X_MIN:
     case AT_X_MAX:
+    case AT_X_ADD: /* floats have whole numbers alone from 2^23 on */
+    case AT_X_SUB:
+    case AT_X_MUL:
         for (int i = e->op == AT_X_SELECT; i < e->nargs; i++)
             if (!is_rounded(c, e->arg[i])) return false;
         return true;
