@@ -11,7 +11,7 @@
  *              expr
  *              ["where" def ("," def)*]
  *            | name "[" axis ("," axis)* "]" "=" "{" ["-"] number ("," ["-"] number)* "}"
- *   kind    := ":" "output" [type] | ":" type
+ *   kind    := ":" "output" [type] | ":" "in" name | ":" type
  *   axis    := name ":" extent
  *   at      := axis | expr ":" extent
  *   reduction := ("sum" | "max" | "min" | "prod") "(" red ("," red)* ")"
