@@ -260,6 +260,7 @@ static void put_extremes(at_text *out, const at_face *f, const at_draw *draw) {
             const at_placed *x = &draw->extremes.data[k];
             if (x->tensor != f->tensors[i].tensor) continue;
             const at_type type = f->tensors[i].type;
+            if (at_type_of(type)->is_int) continue;
             char half[24];
             snprintf(half, sizeof half, "at_cut_to_%s(", at_type_of(type)->name);
             at_text_addf(out, "    b%d[%lldL] = %s(float)%.9g%s;\n", i, (long long)x->offset,
