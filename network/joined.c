@@ -160,6 +160,16 @@ static bool reads_in_bounds(const at_joined_tensor *s, int tensor) {
     return false;
 }
 
+/* By a stage of the part other than itself. */
+static bool is_read(const at_joined *j, int tensor) {
+    for (int i = 0; i < j->tensors.len; i++) {
+        const at_joined_tensor *s = &j->tensors.data[i];
+        if (i == tensor || s->role != AT_ROLE_STAGE || s->is_gone) continue;
+        if (at_expr_read_of(s->body, tensor) || reads_in_bounds(s, tensor)) return true;
+    }
+    return false;
+}
+
 /* Moves go anywhere; what is calculated goes into the only element that needs it. */
 static bool dissolves(const at_joined *j, int tensor) {
     const at_joined_tensor *t = &j->tensors.data[tensor];
@@ -210,13 +220,15 @@ static void name_units(at_expr *e, void *ctx) {
 
 void at_join_dissolve(at_joined *j) {
     for (int i = j->tensors.len - 1; i >= 0; i--) {
+        at_joined_tensor *t = &j->tensors.data[i];
+        if (!t->is_output && !is_read(j, i)) t->is_gone = true;
         if (!dissolves(j, i)) continue;
         for (int k = i + 1; k < j->tensors.len; k++) {
             at_joined_tensor *s = &j->tensors.data[k];
             if (s->role == AT_ROLE_STAGE && !s->is_gone)
-                at_expr_each(s->body, inline_read, &(of_stage){j, &j->tensors.data[i]});
+                at_expr_each(s->body, inline_read, &(of_stage){j, t});
         }
-        j->tensors.data[i].is_gone = true;
+        t->is_gone = true;
     }
     for (int i = 0; i < j->tensors.len; i++) {
         at_joined_tensor *s = &j->tensors.data[i];
@@ -303,22 +315,11 @@ static void print_expr(at_text *out, const at_joined *j, const at_joined_tensor 
     at_expr_print(out, e);
 }
 
-/* An output that stages of the part read, too, is marked. */
-static bool is_read_output(const at_joined *j, const at_joined_tensor *t) {
-    const int tensor = (int)(t - j->tensors.data);
-    for (int i = 0; i < j->tensors.len && t->is_output; i++) {
-        const at_joined_tensor *s = &j->tensors.data[i];
-        if (s == t || s->role != AT_ROLE_STAGE || s->is_gone) continue;
-        if (at_expr_count_reads(s->body, tensor) || reads_in_bounds(s, tensor)) return true;
-    }
-    return false;
-}
-
 static void print_stage(at_text *out, const at_joined *j, const at_joined_tensor *t) {
     for (int i = 0; i < t->num_axes; i++)
         at_text_addf(out, "%s%s:%lld", i ? ", " : "", t->axes[i].name,
                      (long long)t->axes[i].extent);
-    const bool is_marked = is_read_output(j, t);
+    const bool is_marked = t->is_output && is_read(j, (int)(t - j->tensors.data));
     at_text_addf(out, "]%s%s%s%s = ", is_marked || t->type ? " :" : "", is_marked ? " output" : "",
                  t->type ? " " : "", type_name(t->type));
     if (t->num_reduce) at_text_addf(out, "%s(", at_reduction_name(t->reduction));

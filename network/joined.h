@@ -22,7 +22,7 @@ typedef struct at_joined_tensor {
     at_expr *body;        /* of a stage */
     at_type type;         /* of its elements */
     bool is_output;       /* of the part */
-    bool is_gone;         /* its readers compute it */
+    bool is_gone;         /* its readers compute it, or nothing reads it */
 } at_joined_tensor;
 
 typedef struct at_joined {
@@ -40,7 +40,8 @@ at_status at_join_text(at_joined *j, const char *text, const char *what, const i
                        int num_inputs, int *outputs, int num_outputs, at_error *err);
 /* The tensor has its axes in another order from now on: axis k is what order[k] was. */
 void at_join_permute(at_joined *j, int tensor, const int *order);
-/* Stages without a sum that are no output go into their readers where that costs nothing. */
+/* Stages without a sum that are no output go into their readers where that costs nothing; what
+ * nothing reads, as of a node of several outputs, goes. */
 void at_join_dissolve(at_joined *j);
 /* Stages between lose last axes of extent 1 that their readers have more elements along, as the
  * largest of a row has. */

@@ -401,6 +401,33 @@ static void scattered(void **state) {
     }
 }
 
+/* Outputs of a node that nothing reads, and what only they are computed from, are in no part. */
+static void unread(void **state) {
+    (void)state;
+    static const struct {
+        const char *op, *inputs, *outputs, *attributes;
+    } cases[] = {{"TopK", "x count", "values e", "axis=1"},
+                 {"com.microsoft:SkipLayerNormalization", "x x scale", "rows - - e", ""}};
+    for (int i = 0; i < 2; i++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "1,7,5");
+        onnx_constant(&g, "count", AT_NET_INT64, "1", "3", true);
+        onnx_constant(&g, "scale", AT_NET_FLOAT, "5", "1 2 3 4 5", true);
+        onnx_node(&g, cases[i].op, cases[i].inputs, cases[i].outputs, cases[i].attributes);
+        onnx_node(&g, "Cast", "e", "f", "to=1");
+        onnx_node(&g, "Exp", "f", "y", "");
+        onnx_output(&g, "y");
+        at_net *net = onnx_open(arena, &g);
+        at_net_program p;
+        const at_net_build b = {0};
+        at_error err;
+        if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%d: %s", i, err.text);
+        onnx_check_program(arena, net, &p);
+        at_net_program_free(&p);
+        at_net_close(net);
+    }
+}
+
 /* A large part runs on two threads, one of few microseconds on one; the outputs are the same. */
 static void threads(void **state) {
     (void)state;
@@ -524,6 +551,7 @@ int main(void) {
         cmocka_unit_test(computed_indices),
         cmocka_unit_test(repeated),
         cmocka_unit_test(scattered),
+        cmocka_unit_test(unread),
         cmocka_unit_test(transposed),
         cmocka_unit_test(values_between),
         cmocka_unit_test(edges),
