@@ -1,4 +1,5 @@
-/* Blocks of memory: no two that live at once overlap, and hardly more is taken than must be. */
+/* Blocks of memory: no two that live at once overlap, hardly more is taken than must be, and what
+ * neighbouring steps write is not a multiple of 256 bytes apart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +18,10 @@ static void check(const at_net_block *b, int n, int64_t total) {
             bool apart =
                 b[i].offset + b[i].bytes <= b[k].offset || b[k].offset + b[k].bytes <= b[i].offset;
             if (together && !apart) fail_msg("blocks %d and %d overlap", i, k);
+            bool large = b[i].bytes >= 4096 && b[k].bytes >= 4096;
+            if (large && (b[i].first - b[k].first) % 4 != 0 &&
+                (b[i].offset - b[k].offset) % 256 == 0)
+                fail_msg("blocks %d and %d lie in the same places of lines", i, k);
         }
     }
 }
