@@ -3,7 +3,8 @@
  * noticed must be the same program, bit by bit, on three draws of ordinary and special values; or,
  * where values are not exact, the same function but for rounding, as sums of (x - mean)*x are those
  * of (x - mean)*(x - mean): these are counted apart. make test looks at some, make mutants at 200
- * of each. */
+ * of each. AT_ONLY=softmax: of tasks whose names contain that; AT_ONLY==softmax: of the one with
+ * this name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +55,7 @@ static void count(const char *name, const char *args, int wanted) {
 
 static bool is_asked(const char *name) {
     const char *only = getenv("AT_ONLY");
-    return !only || strstr(name, only);
+    return !only || (*only == '=' ? !strcmp(name, only + 1) : strstr(name, only) != NULL);
 }
 
 static void all_of(const char *const (*tasks)[2], int n, int wanted) {
