@@ -102,6 +102,7 @@ static at_status keep_code(at_session *s, const char *folder, at_error *err) {
     at_candidate c;
     at_error why;
     at_text text = {0};
+    at_program *written = NULL;
     at_lower_options lo = at_session_lower_options(s, "kernel");
     at_status lowered = at_candidate_lower(s, s->arena, &s->what.chosen.config, &lo, &c, &why);
     if (c.program) {
@@ -110,8 +111,11 @@ static at_status keep_code(at_session *s, const char *folder, at_error *err) {
         at_text_clear(&text);
     }
     at_status status = AT_OK;
+    if (lowered == AT_OK && c.program->compute != at_task_compute(s->what.task))
+        lowered = at_task_written(s->arena, s->what.task, &written, &why);
     if (lowered == AT_OK) {
         at_file_kernel k = {.program = c.program,
+                            .written = written,
                             .kernel = c.kernel,
                             .name = lo.name,
                             .head = "as it was measured",

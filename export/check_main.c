@@ -609,8 +609,29 @@ static bool has_floats(const at_face *f) {
     return any;
 }
 
-at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_families *families,
+/* The same tensors as the computation has them that was written, in the same order. */
+static at_face as_written(at_arena *a, const at_face *f) {
+    at_face written = *f;
+    if (!f->of->written) return written;
+    const at_compute *from = f->of->program->compute, *c = f->of->written->compute;
+    at_file_kernel *of = at_copy(a, f->of, sizeof *f->of);
+    at_face_tensor *tensors = at_copy(a, f->tensors, sizeof *f->tensors * (size_t)f->num);
+    of->program = f->of->written;
+    for (int i = 0; i < f->num; i++) {
+        at_face_tensor *t = &tensors[i];
+        t->tensor = at_compute_find(c, from->tensors[t->tensor].name);
+        AT_ASSERT(t->tensor >= 0 && (!i || i == f->num_inputs || t->tensor > t[-1].tensor));
+    }
+    written.of = of;
+    written.tensors = tensors;
+    written.values = of->program->values;
+    return written;
+}
+
+at_status at_file_main(at_arena *a, const at_face *kernels, int n, const at_families *families,
                        at_text *out, at_error *err) {
+    at_face *faces = AT_NEW_ARRAY(a, at_face, n);
+    for (int i = 0; i < n; i++) faces[i] = as_written(a, &kernels[i]);
     bool patterns = false, lists = false, several = false;
     for (int i = 0; i < n; i++) {
         patterns |= faces[i].of->pattern != NULL;

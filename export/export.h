@@ -32,6 +32,9 @@ typedef struct at_file_number {
 typedef struct at_file_kernel {
     int threads; /* that its parallel loops run on, where it is compiled with OpenMP; 0: 1 */
     const at_program *program;
+    /* The computation as it was written, of which edits made the program's: a main checks the
+     * kernel with it. NULL: the program's own. */
+    const at_program *written;
     const at_kernel *kernel;
     const char *name; /* of its functions; what at_lower was given */
     const char *head; /* comment text, lines without decoration: task, configuration, figure, CPU */

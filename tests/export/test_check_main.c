@@ -1,6 +1,6 @@
 /* The main of an emitted file: it asks the CPU first, then says whether the kernel is right. */
+#include "tests/any_task.h"
 #include "tests/export/kernels.h"
-#include "tests/whole_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,9 +122,46 @@ static void least_byte(void **state) {
     at_arena_free(a);
 }
 
+/* A kernel is checked with the computation that was written, and not with what edits made of it:
+ * one that has lost a term on the way is wrong. */
+static void edited_wrongly(void **state) {
+    (void)state;
+    static const char written[] = "args M=5, N=32, K=16\n"
+                                  "x[M, K] : input\n"
+                                  "w[K, N] : weight\n"
+                                  "s[m:M, n:N] = sum(k:K) x[m, k]*w[k, n]\n"
+                                  "y[m:M, n:N] = s[m, n] + w[0, n]\n",
+                      lost[] = "args M=5, N=32, K=16\n"
+                               "x[M, K] : input\n"
+                               "w[K, N] : weight\n"
+                               "s[m:M, n:N] = sum(k:K) x[m, k]*w[k, n]\n"
+                               "y[m:M, n:N] = s[m, n]\n";
+    const at_target *scalar = at_target_find("scalar");
+    const at_file_options o = {.with_main = true};
+    at_arena *a = at_arena_new();
+    at_task *tasks[] = {task_of_text(a, "written", written, ""), task_of_text(a, "lost", lost, "")};
+    for (int wrong = 0; wrong < 2; wrong++) {
+        at_file_kernel k;
+        at_config config;
+        at_program *as_written;
+        at_text text = {0};
+        int status;
+        CALL(at_task_default_config(a, tasks[wrong], scalar->default_lanes, &config, &err));
+        assert_true(kernel_of(a, tasks[wrong], &config, AT_DIALECT_C, scalar, "gemm", &k));
+        CALL(at_task_written(a, tasks[0], &as_written, &err));
+        k.written = as_written;
+        CALL(at_emit_file(a, &k, 1, &o, &text, NULL, &err));
+        const char *said = printed_by(a, at_text_str(&text), &status);
+        assert_int_equal(status, wrong << 8);
+        assert_non_null(strstr(said, wrong ? "elements are wrong" : "gemm: right"));
+        at_text_free(&text);
+    }
+    at_arena_free(a);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_isa),
-                                       cmocka_unit_test(right_only_once),
-                                       cmocka_unit_test(least_byte)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_isa), cmocka_unit_test(right_only_once),
+        cmocka_unit_test(least_byte), cmocka_unit_test(edited_wrongly)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
