@@ -68,6 +68,7 @@ typedef struct data_ruler {
     data_look *look;
     bool *marked;
     double *power;             /* [tensor] with which it grows with what is marked */
+    double *size;              /* [tensor] of an element, about (data_find_sizes) */
     bool *from[AT_ROLE_STAGE]; /* [role][tensor] it has that role, or reads such a tensor */
 } data_ruler;
 
@@ -91,6 +92,8 @@ double data_factor_for(data_ruler *r, const at_expr *e, double times);
 void data_multiply(data_ruler *r, double factor); /* the fills of marked tensors */
 /* Does the maximum or minimum of a stage go back to the tensor's elements? */
 bool data_meets_extreme(data_ruler *r, int tensor);
+/* r->size, of computations with integers. */
+void data_find_sizes(data_ruler *r);
 /* Of an input or weight of floats beside integers, whose results are rounded to a type: such that
  * most results lie within it, or larger. */
 at_fill data_fill_in_steps(const data_ruler *r, int tensor, bool is_large);

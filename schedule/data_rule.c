@@ -375,6 +375,7 @@ static void find_in_steps(data_ruler *r, at_data_rule *out) {
     const int n = r->c->num_tensors;
     out->is_exact = at_compute_exact_range(r->c, r->values, r->known->bound, r->known->longest) > 0;
     const bool has_larger = out->is_exact && scales_to_integers(r->c);
+    data_find_sizes(r);
     for (int draw = 0; draw < AT_MOST_DRAWS; draw++) {
         out->draw[draw].fill = AT_NEW_ARRAY(r->arena, at_fill, n);
         for (int t = 0; t < n; t++)

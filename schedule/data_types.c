@@ -19,35 +19,19 @@ at_wholes at_data_wholes(at_type type) {
 
 /* ---- floats ---------------------------------------------------------------------------------- */
 
-/* Of an element, about; 1 where nothing is known. */
-static double size_of(const data_ruler *r, const at_expr *e);
-
 /* Has it no element below 0, and a mean above its size? */
 static bool is_positive(const at_compute *c, const at_expr *e) {
     if (e->op == AT_X_MUL) return is_positive(c, e->arg[0]) && is_positive(c, e->arg[1]);
     return e->op == AT_X_INDEX && c->tensors[e->ref].type == AT_U8;
 }
 
-static double size_of_tensor(const data_ruler *r, int t) {
-    const at_tensor *x = &r->c->tensors[t];
-    const at_type_facts *type = at_type_of(x->type);
-    double terms = 1;
-    if (x->role != AT_ROLE_STAGE && x->type == AT_S32) return USUAL_S32 / 2;
-    if (type->is_int && x->type != AT_S32) return (type->most - type->least) / 3;
-    if (x->role != AT_ROLE_STAGE) return 1;
-    for (int i = x->num_axes; i < x->num_axes + x->num_reduce; i++)
-        if (r->extents[t][i] > 0) terms *= (double)r->extents[t][i];
-    const bool sums = x->num_reduce && x->reduction == AT_REDUCE_SUM;
-    const bool grows = sums && is_positive(r->c, x->body);
-    return (grows ? 2 * terms : sums ? sqrt(terms) : 1) * size_of(r, x->body);
-}
-
+/* Of an element, about, where those of tensors are known. */
 static double size_of(const data_ruler *r, const at_expr *e) {
     double x, y;
     switch (e->op) {
     case AT_X_INT: return fabs((double)e->integer);
     case AT_X_FLOAT: return fabs(e->number);
-    case AT_X_INDEX: return size_of_tensor(r, e->ref);
+    case AT_X_INDEX: return r->size[e->ref];
     case AT_X_NEG:
     case AT_X_CALL: return size_of(r, e->arg[0]);
     case AT_X_SELECT: return size_of(r, e->arg[1]);
@@ -61,11 +45,32 @@ static double size_of(const data_ruler *r, const at_expr *e) {
         x = size_of(r, e->arg[0]), y = size_of(r, e->arg[1]);
         return e->op == AT_X_MIN && at_expr_is_number(e->arg[1]) ? fmin(x, y) : fmax(x, y);
     case AT_X_DIV: return size_of(r, e->arg[0]) / fmax(size_of(r, e->arg[1]), 1);
-    case AT_X_SHIFT_LEFT: return ldexp(size_of(r, e->arg[0]), (int)size_of(r, e->arg[1]));
-    case AT_X_SHIFT_RIGHT: return ldexp(size_of(r, e->arg[0]), -(int)size_of(r, e->arg[1]));
+    case AT_X_SHIFT_LEFT: return size_of(r, e->arg[0]) * exp2(size_of(r, e->arg[1]));
+    case AT_X_SHIFT_RIGHT: return size_of(r, e->arg[0]) * exp2(-size_of(r, e->arg[1]));
     case AT_X_BIT_AND: return fmin(size_of(r, e->arg[0]), size_of(r, e->arg[1]));
     default: return 1;
     }
+}
+
+/* 1 where nothing is known. */
+static double size_of_tensor(const data_ruler *r, int t) {
+    const at_tensor *x = &r->c->tensors[t];
+    const at_type_facts *type = at_type_of(x->type);
+    double terms = 1;
+    if (x->role != AT_ROLE_STAGE && x->type == AT_S32) return USUAL_S32 / 2;
+    if (type->is_int && x->type != AT_S32) return (type->most - type->least) / 3;
+    if (x->role != AT_ROLE_STAGE || x->is_recurrence || x->cycle) return 1;
+    for (int i = x->num_axes; i < x->num_axes + x->num_reduce; i++)
+        if (r->extents[t][i] > 0) terms *= (double)r->extents[t][i];
+    const bool sums = x->num_reduce && x->reduction == AT_REDUCE_SUM;
+    const bool grows = sums && is_positive(r->c, x->body);
+    return (grows ? 2 * terms : sums ? sqrt(terms) : 1) * size_of(r, x->body);
+}
+
+void data_find_sizes(data_ruler *r) {
+    r->size = AT_NEW_ARRAY(r->arena, double, r->c->num_tensors);
+    for (int i = 0; i < r->c->num_tensors; i++)
+        r->size[r->c->order[i]] = size_of_tensor(r, r->c->order[i]);
 }
 
 static bool multiplies(const at_expr *e, const void *tensor) {

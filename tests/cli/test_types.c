@@ -332,6 +332,26 @@ static void refusals(void **state) {
             "\"z\" are integers beside outputs that are checked within limits");
 }
 
+/* Data beside integers have the size of what they are multiplied by: also where that goes on from
+ * step to step, in one stage or two, and where each of many stages reads another twice. */
+static void sizes_of_stages(void **state) {
+    (void)state;
+    char text[4096] = "args N=8\nx0[N] : input s8\nw[N] : weight\n";
+    cli_write("t.te", "args T=5, N=8\nx[T, N] : input s8\nw[N] : weight\n"
+                      "h[t:T, i:N] = t > 0 ? h[t - 1, i]*w[i] + x[t, i] : 0\n"
+                      "f[t:T, i:N] = t > 0 ? g[t - 1, i]*w[i] : 0\n"
+                      "g[t:T, i:N] = f[t, i] + x[t, i]\n");
+    cli_expect(0, "./autotune run ./t.te");
+    for (int k = 0; k < 40; k++) {
+        const size_t n = strlen(text);
+        snprintf(text + n, sizeof text - n, "x%d[i:N] = max(x%d[i]*0.5, x%d[i]*0.25)\n", k + 1, k,
+                 k);
+    }
+    strcat(text, "y[i:N] = x40[i]*w[i]\n");
+    cli_write("t.te", text);
+    cli_expect(0, "./autotune run ./t.te");
+}
+
 /* Elements of integers come from arrays of integers of any width that its type can hold. */
 static void arrays(void **state) {
     (void)state;
@@ -482,17 +502,27 @@ static void arrays_of_halves(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_of_bytes),    cmocka_unit_test(requantised),
-        cmocka_unit_test(small_sets),       cmocka_unit_test(signed_outputs),
-        cmocka_unit_test(channels_first),   cmocka_unit_test(bytes),
-        cmocka_unit_test(constants),        cmocka_unit_test(bits),
-        cmocka_unit_test(in_blocks),        cmocka_unit_test(dots),
-        cmocka_unit_test(turned_round),     cmocka_unit_test(partial_sums_in_lanes),
-        cmocka_unit_test(derived_dots),     cmocka_unit_test(halves),
-        cmocka_unit_test(refusals),         cmocka_unit_test(arrays),
-        cmocka_unit_test(words_and_masks),  cmocka_unit_test(refused_elements),
-        cmocka_unit_test(refused_by_shape), cmocka_unit_test(products_of_halves),
-        cmocka_unit_test(arrays_of_halves)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_bytes),
+                                       cmocka_unit_test(requantised),
+                                       cmocka_unit_test(small_sets),
+                                       cmocka_unit_test(signed_outputs),
+                                       cmocka_unit_test(channels_first),
+                                       cmocka_unit_test(bytes),
+                                       cmocka_unit_test(constants),
+                                       cmocka_unit_test(bits),
+                                       cmocka_unit_test(in_blocks),
+                                       cmocka_unit_test(dots),
+                                       cmocka_unit_test(turned_round),
+                                       cmocka_unit_test(partial_sums_in_lanes),
+                                       cmocka_unit_test(derived_dots),
+                                       cmocka_unit_test(halves),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(sizes_of_stages),
+                                       cmocka_unit_test(arrays),
+                                       cmocka_unit_test(words_and_masks),
+                                       cmocka_unit_test(refused_elements),
+                                       cmocka_unit_test(refused_by_shape),
+                                       cmocka_unit_test(products_of_halves),
+                                       cmocka_unit_test(arrays_of_halves)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }
