@@ -40,7 +40,7 @@ static bool keeps_the_rest(const at_tensor *t, int held) {
     for (int i = 0; i < body->nargs; i++) {
         const at_expr *e = body->arg[i];
         if (i && e->op == AT_X_INDEX && e->ref == held && at_expr_is_in_place(e)) kept++;
-        else others += at_expr_find_index(e, at_expr_is_read, &held) != NULL;
+        else others += at_expr_count_reads(e, held);
     }
     return kept == 1 && !others;
 }

@@ -135,6 +135,12 @@ static void refused(void **state) {
          "dir/my.te:3:23: \"B\" lies in \"A\": say which elements change"},
         {"args N=4\nA[N] : input\nB[i:N] : in A = i > 0 ? A[i] : A[i]\n",
          "dir/my.te:3:23: \"B\" lies in \"A\": say which elements change"},
+        {"args N=4\nA[N] : input\nB[i:N] : in A = i > 0 ? A[i]*2 : A[i]\n",
+         "dir/my.te:3:23: \"B\" lies in \"A\": say which elements change"},
+        {"args N=4\nA[N] : input\nB[i:N] : in A = A[i] > 0 ? A[i] : 2\n",
+         "dir/my.te:3:26: \"B\" lies in \"A\": say which elements change"},
+        {"args N=4\nA[N] : input\nB[i:N] : in A = i > 0 ? v : A[i] where v = A[N - 1 - i]\n",
+         "dir/my.te:3:23: \"B\" lies in \"A\": say which elements change"},
         {"args N=4\nA[N] : input\nB[i:N - 1] : in A = i > 0 ? A[i] : 1\n",
          "dir/my.te:3:27: \"B\" lies in \"A\": both have to have the same extents"},
         {"args N=4\nA[N] : input\nB[i:N] : in A = i > 0 ? A[i] : 1\n"
