@@ -340,11 +340,12 @@ static void find_tiles(at_estimator *e) {
 }
 
 /* Lines from L3 and from memory come no faster than these caches give them, whatever is worked out
- * meanwhile. */
-static void wait_for_lines(const at_speeds *s, at_estimate *x) {
+ * meanwhile, and what is written no faster than that. */
+static void wait_for_lines(const at_speeds *s, double written_ns, at_estimate *x) {
     double lines_ns = 0;
     for (int level = 1; level < 3; level++)
         lines_ns += x->bytes[level] / 64 * (double)s->stream_ns[level + 1];
+    lines_ns = est_max(lines_ns, written_ns);
     x->memory_ns += est_max(0, lines_ns - (x->sums_ns + x->copies_ns + x->memory_ns));
 }
 
@@ -385,7 +386,7 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
             e->out = &x->form->own;
             if (x->stage->num_reduce) est_sum(e, p, x, x->end, x->root);
             else copy(e, x, x->root);
-            wait_for_lines(e->o.speeds, e->out);
+            wait_for_lines(e->o.speeds, est_written_ns(e, x->end ? x->end : x), e->out);
         }
         add(&x->form->own, est_share(e, x), out);
         out->waits |= waits(x);

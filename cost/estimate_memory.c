@@ -1,6 +1,6 @@
 /* cost/estimate_memory.c: the lines that an access touches in the loops from one on, and what comes
  * from beyond each level of the caches; vectors of a sum that come from beyond the second one, as a
- * network's weights do in every run. */
+ * network's weights do in every run, and its outputs. */
 #include <math.h>
 #include <string.h>
 
@@ -355,4 +355,28 @@ double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access 
                  all_ns = (far * cold + behind * again) * line_ns;
     if (is_weight && is_one && is_ahead(e, x, a)) return est_max(beside * all_ns, all_ns - sums_ns);
     return all_ns;
+}
+
+/* ---- outputs from afar ----------------------------------------------------------------------- */
+
+/* Cores bring lines in pairs. Is the other line of a pair written only when the nearest cache holds
+ * neither any more? */
+static bool is_single(const at_estimator *e, const est_leaf *x, const est_access *a) {
+    const double pair = 2 * (double)est_line(a->buffer);
+    double run = 1;
+    for (int i = x->num_loops - 1; i >= 0; i--) {
+        if (!a->step[i] || (double)a->step[i] > run) continue;
+        run *= x->loop[i].turns;
+        if (run >= pair) return est_bytes(a, i + 1, true) > (double)e->o.cache_bytes[0];
+    }
+    return false;
+}
+
+double est_written_ns(const at_estimator *e, const est_leaf *x) {
+    double lines = 0;
+    for (const est_access *a = x->access; a < x->access + x->num_accesses; a++)
+        if (a->written && !a->in_registers && e->compute->tensors[a->tensor].is_output &&
+            is_single(e, x, a))
+            lines += a->lines[0];
+    return e->o.cold_weights ? far_apart * lines * (double)e->speeds.stream_ns[2] : 0;
 }

@@ -8,22 +8,25 @@
 #include "cost/cost.h"
 #include "tests/codegen/support.h"
 
-static at_estimate estimate_with(at_arena *a, const program *of, int64_t l1_bytes,
-                                 const int64_t *row) {
-    const at_target *target = at_target_find("avx2");
+static const float stream_ns = 2; /* of a line from the third level by itself */
+
+static at_estimate estimate_by(at_arena *a, const program *of, at_estimate_options o) {
     const at_program *p = program_of(a, of);
     at_speeds speeds;
     at_estimate out;
-    at_speeds_guess(at_core_find("sapphirerapids"), target, &speeds);
-    at_estimator *e =
-        at_estimator_new(a, p->compute,
-                         &(at_estimate_options){.target = target,
-                                                .speeds = &speeds,
-                                                .cache_bytes = {l1_bytes, 4 * l1_bytes},
-                                                .threads = 1,
-                                                .row = row});
-    assert_true(at_estimate_of(e, p, &out));
+    o.target = at_target_find("avx2");
+    o.speeds = &speeds;
+    o.threads = 1;
+    at_speeds_guess(at_core_find("sapphirerapids"), o.target, &speeds);
+    speeds.stream_ns[2] = stream_ns;
+    assert_true(at_estimate_of(at_estimator_new(a, p->compute, &o), p, &out));
     return out;
+}
+
+static at_estimate estimate_with(at_arena *a, const program *of, int64_t l1_bytes,
+                                 const int64_t *row) {
+    return estimate_by(a, of,
+                       (at_estimate_options){.cache_bytes = {l1_bytes, 4 * l1_bytes}, .row = row});
 }
 
 static at_estimate estimate_of(at_arena *a, const program *of) {
@@ -310,13 +313,37 @@ static void rows_apart(void **state) {
     at_arena_free(a);
 }
 
+/* An output whose lines are each written long before their neighbours takes a network's part what
+ * the third level takes for as many lines, and more; not two lines at a time, nor few rows, nor
+ * where all is hot. */
+static void lines_by_themselves(void **state) {
+    (void)state;
+#define COPY(rows, block)                                                                          \
+    "H=" rows " W=64 w1=" block, "x[H, W] : input\ny[h:H, w:W] = x[h, w]\n",                       \
+        "w0, h, w1:vec =>\n    @y = h, {w0, w1}/w\n"
+    static const program of[] = {{"lines", COPY("2048", "16 w0=4")},
+                                 {"pairs", COPY("2048", "32 w0=2")},
+                                 {"few rows", COPY("64", "16 w0=4")}};
+#undef COPY
+    at_arena *a = at_arena_new();
+    for (int i = 0; i < 3; i++) {
+        at_estimate_options o = {.cache_bytes = {48 << 10, 2 << 20, 32 << 20}};
+        const double hot_ns = estimate_by(a, &of[i], o).ns;
+        o.cold_weights = true;
+        const double ns = estimate_by(a, &of[i], o).ns;
+        if (i ? ns != hot_ns : ns < 2048 * 4 * (double)stream_ns || ns < 2 * hot_ns)
+            fail_msg("%s: %g ns, %g hot", of[i].name, ns, hot_ns);
+    }
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_through),     cmocka_unit_test(blocks_of_a_sum),
-        cmocka_unit_test(long_axes),        cmocka_unit_test(grouped_stores),
-        cmocka_unit_test(used_up),          cmocka_unit_test(rows_apart),
-        cmocka_unit_test(turned_squares),   cmocka_unit_test(lanes_along_sums),
-        cmocka_unit_test(stored_apart),     cmocka_unit_test(turned_lanes),
-        cmocka_unit_test(bounded_quotients)};
+        cmocka_unit_test(read_through),      cmocka_unit_test(blocks_of_a_sum),
+        cmocka_unit_test(long_axes),         cmocka_unit_test(grouped_stores),
+        cmocka_unit_test(used_up),           cmocka_unit_test(rows_apart),
+        cmocka_unit_test(turned_squares),    cmocka_unit_test(lanes_along_sums),
+        cmocka_unit_test(stored_apart),      cmocka_unit_test(turned_lanes),
+        cmocka_unit_test(bounded_quotients), cmocka_unit_test(lines_by_themselves)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
