@@ -160,9 +160,9 @@ static bool reads_in_bounds(const at_joined_tensor *s, int tensor) {
     return false;
 }
 
-/* By a stage of the part other than itself. */
-static bool is_read(const at_joined *j, int tensor) {
-    for (int i = 0; i < j->tensors.len; i++) {
+/* By a stage of the part other than itself, from number `first` on. */
+static bool is_read(const at_joined *j, int tensor, int first) {
+    for (int i = first; i < j->tensors.len; i++) {
         const at_joined_tensor *s = &j->tensors.data[i];
         if (i == tensor || s->role != AT_ROLE_STAGE || s->is_gone) continue;
         if (at_expr_read_of(s->body, tensor) || reads_in_bounds(s, tensor)) return true;
@@ -221,7 +221,7 @@ static void name_units(at_expr *e, void *ctx) {
 void at_join_dissolve(at_joined *j) {
     for (int i = j->tensors.len - 1; i >= 0; i--) {
         at_joined_tensor *t = &j->tensors.data[i];
-        if (!t->is_output && !is_read(j, i)) t->is_gone = true;
+        if (!t->is_output && !is_read(j, i, 0)) t->is_gone = true;
         if (!dissolves(j, i)) continue;
         for (int k = i + 1; k < j->tensors.len; k++) {
             at_joined_tensor *s = &j->tensors.data[k];
@@ -236,6 +236,15 @@ void at_join_dissolve(at_joined *j) {
         s->body = at_join_simplify(j->arena, s->body, s->axes);
         at_expr_each(s->body, name_units, &(of_stage){j, s});
     }
+}
+
+bool at_join_has_stray(const at_joined *j) {
+    for (int i = 0; i < j->tensors.len; i++) {
+        const at_joined_tensor *t = &j->tensors.data[i];
+        if (t->role == AT_ROLE_STAGE && !t->is_gone && !t->is_output && !is_read(j, i, i + 1))
+            return true;
+    }
+    return false;
 }
 
 /* ---- axes of extent 1 ------------------------------------------------------------------------ */
@@ -319,7 +328,7 @@ static void print_stage(at_text *out, const at_joined *j, const at_joined_tensor
     for (int i = 0; i < t->num_axes; i++)
         at_text_addf(out, "%s%s:%lld", i ? ", " : "", t->axes[i].name,
                      (long long)t->axes[i].extent);
-    const bool is_marked = t->is_output && is_read(j, (int)(t - j->tensors.data));
+    const bool is_marked = t->is_output && is_read(j, (int)(t - j->tensors.data), 0);
     at_text_addf(out, "]%s%s%s%s = ", is_marked || t->type ? " :" : "", is_marked ? " output" : "",
                  t->type ? " " : "", type_name(t->type));
     if (t->num_reduce) at_text_addf(out, "%s(", at_reduction_name(t->reduction));

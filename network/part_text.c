@@ -113,12 +113,18 @@ static const int64_t *rows_of(const joining *g, const at_net_part *p) {
     return any ? rows : NULL;
 }
 
-static void finish_part(joining *g, at_net_part *p) {
+static at_status finish_part(joining *g, at_net_part *p) {
     at_arena *a = g->arena;
     at_text text = {0};
     int *params = AT_NEW_ARRAY(a, int, g->j.tensors.len);
     set_roles(g);
     at_join_dissolve(&g->j);
+    if (at_join_has_stray(&g->j)) {
+        const at_net_node *n = &g->cut->net->nodes.data[p->nodes[0]];
+        return at_fail(g->err, AT_E_INPUT,
+                       "node %s (%s): a state that no output reads is not there yet", n->name,
+                       n->op);
+    }
     at_join_shorten(&g->j);
     if (g->threads) at_join_bands(&g->j, g->threads);
     at_join_name(&g->j);
@@ -133,6 +139,7 @@ static void finish_part(joining *g, at_net_part *p) {
     }
     p->params = out;
     p->rows = rows_of(g, p);
+    return AT_OK;
 }
 
 /* Plain C is of the types that its parameters have in memory. */
@@ -162,7 +169,7 @@ at_status at_net_join_part(at_arena *a, const at_net_cut *cut, const bool *leave
         t->is_output = t->role == AT_ROLE_STAGE && t->value >= 0 && leaves[t->value];
     }
     set_orders(&g);
-    finish_part(&g, p);
+    AT_TRY(finish_part(&g, p));
     p->title = at_net_part_title(a, cut->net, p->nodes, p->num_nodes);
     if (p->is_whole) p->title = at_format(a, "%s, in whole numbers", p->title);
     p->name = at_net_part_name(a, p->title, p->is_whole ? typed_text(&g, p) : p->text);

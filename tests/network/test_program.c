@@ -428,6 +428,25 @@ static void unread(void **state) {
     }
 }
 
+/* The cell's state alone: the other one goes round and leaves no step. */
+static void state_alone(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    at_net_program p;
+    const at_net_build b = {0};
+    at_error err;
+    onnx_input(&g, "x", AT_NET_FLOAT, "2,1,1");
+    onnx_constant(&g, "w", AT_NET_FLOAT, "1,4,1", "1 2 3 4", true);
+    onnx_node(&g, "LSTM", "x w w", "all last cell", "hidden_size=1");
+    onnx_node(&g, "Exp", "cell", "y", "");
+    onnx_output(&g, "y");
+    at_net *net = onnx_open(arena, &g);
+    assert_int_equal(at_net_program_new(net, &b, &p, &err), AT_E_INPUT);
+    assert_non_null(strstr(err.text, "(LSTM): a state that no output reads is not there yet"));
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
 /* A large part runs on two threads, one of few microseconds on one; the outputs are the same. */
 static void threads(void **state) {
     (void)state;
@@ -552,6 +571,7 @@ int main(void) {
         cmocka_unit_test(repeated),
         cmocka_unit_test(scattered),
         cmocka_unit_test(unread),
+        cmocka_unit_test(state_alone),
         cmocka_unit_test(transposed),
         cmocka_unit_test(values_between),
         cmocka_unit_test(edges),
