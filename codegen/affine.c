@@ -109,26 +109,29 @@ const at_aff *at_aff_bounded(const at_sym *s) {
     return x->n == 1 && x->t[0].k == 1 && !y->n ? x : NULL;
 }
 
-bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry) {
+int at_aff_digit_entry(const at_low *l, int sym, at_mask inside) {
+    const at_aff *of = l->syms.data[sym].of;
     int found = -1;
+    for (int i = 0; i < of->n; i++) {
+        const at_sym *part = &l->syms.data[of->t[i].sym];
+        if (!(part->deps & inside)) return -1;
+        if (part->kind == AT_SYM_LOOP) continue;
+        if (found >= 0 || part->kind != AT_SYM_LOAD) return -1;
+        found = at_aff_entry(l, of->t[i].sym, inside);
+        if (found < 0) return -1;
+    }
+    return found;
+}
+
+bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside) {
     for (int i = 0; i < x->n; i++) {
-        int of = x->t[i].sym;
+        const int of = x->t[i].sym;
         const at_sym *s = &l->syms.data[of];
         if (s->kind == AT_SYM_LOOP || !(s->deps & inside)) continue;
-        if (s->kind == AT_SYM_DIV) { /* of loops inside, and of that entry */
-            if (!(at_aff_opaque_deps(l, s->of) & inside)) continue;
-            if (!at_aff_indexed(l, s->of, inside, &of) || of < 0) return false;
-            for (int j = 0; j < s->of->n; j++) {
-                const at_sym *part = &l->syms.data[s->of->t[j].sym];
-                if (!(part->deps & inside) ||
-                    (part->kind != AT_SYM_LOOP && part->kind != AT_SYM_LOAD))
-                    return false;
-            }
-        } else if (at_aff_entry(l, of, inside) < 0) return false;
-        if (found >= 0 && found != of) return false;
-        found = of;
+        if (s->kind == AT_SYM_DIV && !(at_aff_opaque_deps(l, s->of) & inside)) continue;
+        if ((s->kind == AT_SYM_DIV ? at_aff_digit_entry : at_aff_entry)(l, of, inside) < 0)
+            return false;
     }
-    if (entry) *entry = found;
     return true;
 }
 

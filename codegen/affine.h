@@ -69,9 +69,12 @@ const at_aff *at_aff_bounded(const at_sym *s);
 /* The entry of an index tensor that a symbol is, or that minima and maxima with numbers are taken
  * of in it. Its address must be affine in the loops of `inside`. -1: there is none. */
 int at_aff_entry(const at_low *l, int sym, at_mask inside);
-/* Is x affine in the loops of `inside`, but for quotients of them, and for at most one such entry,
- * and quotients of one that nothing bounds? *entry: that symbol, or -1; may be NULL. */
-bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry);
+/* The entry that a quotient is of, beside loops of `inside`, where nothing bounds it; -1: it is of
+ * something else, or of several. */
+int at_aff_digit_entry(const at_low *l, int sym, at_mask inside);
+/* Is x affine in the loops of `inside`, but for quotients of them, for such entries and quotients
+ * of one? */
+bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside);
 /* The symbol floor((sym + c)/by) in x, through which alone x depends on sym; -1: it does otherwise.
  */
 int at_aff_digit(const at_low *l, const at_aff *x, int sym);

@@ -288,12 +288,14 @@ static void emit_tiles(at_low *l, at_text *out) {
     }
 }
 
-/* Indices are integers, too, where floats do not hold them. */
+/* Indices are integers, too, where floats do not hold them, and places that numbers bound. */
 static bool works_in_integers(const at_low *l) {
     bool any = l->program->compute->has_integers;
     for (int i = 0; i < l->tiles.len; i++)
-        for (int j = 0; j < l->tiles.data[i]->num_ops; j++)
-            any |= l->tiles.data[i]->ops[j].kind == AT_T_TO_INT;
+        for (int j = 0; j < l->tiles.data[i]->num_ops; j++) {
+            const at_tile_kind kind = l->tiles.data[i]->ops[j].kind;
+            any |= kind == AT_T_TO_INT || kind == AT_T_INT_MIN || kind == AT_T_INT_MAX;
+        }
     return any;
 }
 

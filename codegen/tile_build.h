@@ -7,6 +7,9 @@
 #include "codegen/tile_make.h"
 
 typedef struct { /* k * floor((times * entry + plus) / by) */
+    int entry;   /* the symbol of an index list's entry, or of one that numbers bound */
+    int list;    /* of a pointer: the list's slot, and where the entry is in it */
+    int64_t list_off;
     int64_t k, times, plus, by;
     int64_t most; /* the dividend is from 0 to this; without division: not asked for */
 } at_tile_digit;
@@ -22,8 +25,7 @@ typedef struct { /* an address: slot pointer + off elements; per counted loop a 
     int64_t by, plus; /* lane i is element (i + plus)/by; 0: lanes are a stride apart */
     int64_t cyclic;   /* it is cyclic*((i + plus)%by); 0: it is not */
     int64_t times;    /* it is times*((i + plus)/by); 0: it is not */
-    int entry;        /* symbol of an index list's entry that digits are added of; -1: none */
-    at_tile_digit digits[MAX_DIGITS];
+    at_tile_digit digits[MAX_DIGITS]; /* are added, of entries of index lists */
     int num_digits;
     bool may_miss; /* where the entry is below 0, what is read is */
     double number;
@@ -45,8 +47,7 @@ typedef struct { /* a pointer of the tile */
     bool written;
     bool is_ahead; /* nothing is read there yet: what lies there is asked for */
     int made_in;   /* made of a list inside the straight-line body of that number; 0: an argument */
-    int base, list;
-    int64_t list_off;
+    int base;
     at_tile_digit digits[MAX_DIGITS];
     int num_digits;
     bool may_miss;
@@ -175,8 +176,7 @@ void at_build_note_undotted(at_builder *b, const at_ir *sum);
 /* A constant's number: of an integer the float of these bits. */
 double at_build_bits(const at_value *v);
 
-/* tile_gather.c: does an entry of a list say where each lane of a load is, and its register then.
- */
+/* tile_gather.c: do entries of lists say where each lane of a load is, and its register then. */
 bool at_build_is_gathered(const at_builder *b, const at_tile_place *p);
 int at_build_gathered(at_builder *b, const at_value *load, const at_tile_place *p);
 

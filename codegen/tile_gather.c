@@ -3,8 +3,10 @@
 #include "codegen/tile_build.h"
 
 bool at_build_is_gathered(const at_builder *b, const at_tile_place *p) {
-    return p->entry >= 0 && at_build_lanes(b) > 1 &&
-           (b->l->syms.data[p->entry].deps & AT_BIT(b->vec_sym));
+    bool differs = false;
+    for (int i = 0; i < p->num_digits && at_build_lanes(b) > 1; i++)
+        differs |= (b->l->syms.data[p->digits[i].entry].deps & AT_BIT(b->vec_sym)) != 0;
+    return differs;
 }
 
 static int combined(at_builder *b, at_tile_kind kind, int x, int y) {
@@ -47,78 +49,79 @@ static int gathered_before(at_builder *b, const at_tile_op *load) {
     return -1;
 }
 
-/* Entries of a list in lanes, as integers. */
+/* Entries of a list as integers: one for all lanes, or the next one in each. */
 static int listed(at_builder *b, const at_sym *s) {
     const at_tile_place p = at_build_locate(b, s->tensor, s->of);
-    if (p.entry >= 0 || p.by || p.lane != 1) b->failed = true;
-    return at_build_load(b, (at_tile_vreg){.load = AT_T_LOAD,
-                                           .lanes = (uint8_t)at_build_lanes(b),
+    const bool same = !p.lane;
+    if (p.num_digits || p.by || (!same && p.lane != 1)) b->failed = true;
+    return at_build_load(b, (at_tile_vreg){.load = same ? AT_T_BCAST : AT_T_LOAD,
+                                           .lanes = (uint8_t)(same ? 1 : at_build_lanes(b)),
+                                           .same = same,
                                            .slot = (int16_t)at_build_find_slot(b, &p, false),
                                            .off = p.off});
 }
 
-/* Between -2^22 and 2^22 a whole number and 1.5 * 2^23 is a float whose bits are those of 1.5 *
- * 2^23 and the number. */
-static const int64_t most = 1 << 22;
-static const double base = 0x1.8p23;
-
-static bool is_exact(int64_t number) { return -most <= number && number <= most; }
-
-/* An entry, or what numbers bound it to, as floats. An entry so large that it is rounded is beyond
- * all that is exact, and so beyond a bound or no place of the tensor. */
-static int bounded(at_builder *b, int sym) {
+/* An entry, or what numbers bound it to, as integers: what is returned and *more. min(x + 2, 9) is
+ * min(x, 7) + 2, so that nothing is added to an entry that is as large as integers are. */
+static int bounded(at_builder *b, int sym, int64_t *more) {
     const at_sym s = b->l->syms.data[sym];
-    if (s.kind == AT_SYM_LOAD) return at_build_number(b, listed(b, &s));
+    if (s.kind == AT_SYM_LOAD) return listed(b, &s);
     const at_aff *x = at_aff_bounded(&s), *bound = x == s.of ? s.of2 : s.of;
-    int v = bounded(b, x->t[0].sym);
-    if (!is_exact(x->c) || !is_exact(bound->c)) b->failed = true;
-    if (x->c) v = combined(b, AT_T_ADD, v, at_build_const(b, (double)x->c));
-    return combined(b, s.kind == AT_SYM_MIN ? AT_T_MIN : AT_T_MAX, v,
-                    at_build_const(b, (double)bound->c));
+    const int v = bounded(b, x->t[0].sym, more);
+    *more += x->c;
+    const int64_t most = bound->c - *more;
+    if (most < INT32_MIN || most > INT32_MAX) b->failed = true;
+    const int number = at_build_const(b, at_number_of_bits((uint32_t)(int32_t)most));
+    return combined(b, s.kind == AT_SYM_MIN ? AT_T_INT_MIN : AT_T_INT_MAX, v, number);
 }
 
-/* Is what stands for a symbol certainly exact, since the address that it is a part of is a place of
- * the tensor? */
-static bool leads_to_places(at_builder *b, const at_value *load, int sym) {
+/* What lanes add up to be is a place of the tensor less what is added outside of them: a number of
+ * 32 bits, whatever its terms are. */
+static bool fits_lanes(at_builder *b, const at_value *load, const at_tile_place *p) {
     at_low *l = b->l;
-    const int64_t k = at_aff_coef(load->at, sym), elements = l->buffers[load->tensor].elements;
+    const at_tile_digit *d = p->digits;
+    const at_aff *others = load->at;
     int64_t lo, hi;
-    at_aff_range(l, at_aff_add_times(l, load->at, at_aff_sym(l, sym), -k), &lo, &hi);
-    return k > 0 && lo >= INT32_MIN && hi <= INT32_MAX && elements - lo <= INT32_MAX &&
-           is_exact(at_floordiv(-hi, k)) && is_exact(at_floordiv(elements - lo, k));
-}
-
-/* Is an entry times k a number of 32 bits, as indices in lanes are? */
-static bool fits_lanes(const at_value *load, int list, int64_t k) {
+    for (int i = 0; i < p->num_digits; i++)
+        others = at_aff_add_times(l, others, at_aff_sym(l, d[i].entry), -d[i].k);
+    at_aff_range(l, others, &lo, &hi);
+    if (hi <= INT32_MAX && l->buffers[load->tensor].elements - lo <= INT32_MAX) return true;
+    if (p->num_digits > 1 || l->syms.data[d->entry].kind != AT_SYM_LOAD) return false;
     for (const at_entry_bound *e = load->entries; e; e = e->next)
-        if (e->list == list && e->lo >= INT32_MIN / k && e->hi <= INT32_MAX / k) return true;
-    return k == 1;
+        if (e->list == l->syms.data[d->entry].tensor && e->lo >= INT32_MIN / d->k &&
+            e->hi <= INT32_MAX / d->k)
+            return true;
+    return d->k == 1;
 }
 
-/* The integers of an entry. */
-static int places(at_builder *b, const at_value *load, int sym, int64_t k) {
-    const at_sym *s = &b->l->syms.data[sym];
-    if (s->kind == AT_SYM_LOAD) {
-        if (!fits_lanes(load, s->tensor, k)) b->failed = true;
-        return listed(b, s);
+/* The places in lanes as integers, but for a number, which goes to *off. */
+static int places(at_builder *b, const at_tile_place *p, int64_t *off) {
+    int sum = -1;
+    for (int i = 0; i < p->num_digits && !b->failed; i++) {
+        const at_tile_digit *d = &p->digits[i];
+        int64_t more = 0;
+        const int place = multiplied(b, bounded(b, d->entry, &more), d->k);
+        sum = sum < 0 ? place : combined(b, AT_T_INT_ADD, sum, place);
+        *off += d->k * more;
     }
-    if (b->l->target->is_double || !leads_to_places(b, load, sym)) b->failed = true;
-    const int from = at_build_const(b, base);
-    return combined(b, AT_T_INT_SUB, combined(b, AT_T_ADD, bounded(b, sym), from), from);
+    return sum;
 }
 
 int at_build_gathered(at_builder *b, const at_value *v, const at_tile_place *p) {
-    const at_tile_digit *d = &p->digits[0];
-    if (p->lane || p->by || p->may_miss || p->num_digits != 1 || d->k < 1 || d->times != 1 ||
-        d->plus || d->by != 1)
-        b->failed = true;
+    for (int i = 0; i < p->num_digits; i++) {
+        const at_tile_digit *d = &p->digits[i];
+        if (d->k < 1 || d->times != 1 || d->plus || d->by != 1) b->failed = true;
+    }
+    if (p->lane || p->by || p->may_miss || b->failed || !fits_lanes(b, v, p)) b->failed = true;
+    int64_t off = p->off;
     const int from = at_build_find_slot(b, p, false), lanes = at_build_lanes(b);
-    const int place = places(b, v, p->entry, d->k);
-    if (b->failed) return 0;
-    const at_tile_op load = {.a = (int16_t)multiplied(b, place, d->k),
-                             .slot = (int16_t)from,
-                             .off = p->off,
-                             .lanes = (uint8_t)lanes};
+    const int place = places(b, p, &off);
+    if (b->failed || off <= -INT32_MAX / 8 || off >= INT32_MAX / 8) {
+        b->failed = true;
+        return 0;
+    }
+    const at_tile_op load = {
+        .a = (int16_t)place, .slot = (int16_t)from, .off = off, .lanes = (uint8_t)lanes};
     const int had = gathered_before(b, &load);
     if (had >= 0) return had;
     const int dst = at_build_vreg(b, (at_tile_vreg){0});

@@ -172,7 +172,7 @@ static int load_cells(at_builder *b, const at_ir *n, const at_value *from, int r
     const at_tile_place first = at_build_locate_load(b, from);
     b->bound[inner->loop.sym] = row + AT_TILE_SQUARE;
     const at_tile_place next = at_build_locate_load(b, from);
-    if (first.by || first.entry >= 0) b->failed = true;
+    if (first.by || first.num_digits) b->failed = true;
     return at_build_load(b, (at_tile_vreg){.load = AT_T_LOAD,
                                            .lanes = (uint8_t)(fours * AT_TILE_SQUARE),
                                            .packed = true,

@@ -8,9 +8,8 @@
 #include <string.h>
 
 /* What the dividend of a digit can be, at most, is known where reads bound the entry. */
-static bool find_most(const at_builder *b, const at_tile_place *p, const at_entry_bound *entries,
-                      at_tile_digit *d) {
-    const int list = b->l->syms.data[p->entry].tensor;
+static bool find_most(const at_builder *b, const at_entry_bound *entries, at_tile_digit *d) {
+    const int list = b->l->syms.data[d->entry].tensor;
     for (; entries; entries = entries->next) {
         if (entries->list != list || entries->lo < INT32_MIN || entries->hi > INT32_MAX) continue;
         d->most = d->times * entries->hi + d->plus;
@@ -22,13 +21,14 @@ static bool find_most(const at_builder *b, const at_tile_place *p, const at_entr
 static void add_digit(at_builder *b, at_tile_place *p, const at_entry_bound *entries, int sym,
                       int64_t k) {
     const at_sym *s = &b->l->syms.data[sym];
-    at_tile_digit d = {.k = k, .times = 1, .by = 1};
+    at_tile_digit d = {.entry = sym, .k = k, .times = 1, .by = 1};
     if (s->kind == AT_SYM_DIV) {
+        d.entry = at_aff_digit_entry(b->l, sym, b->inner);
         d.by = s->by;
         d.plus = s->of->c;
         for (int i = 0; i < s->of->n; i++) {
             const at_term *t = &s->of->t[i];
-            if (t->sym == p->entry) d.times = t->k;
+            if (t->sym == d.entry) d.times = t->k;
             else d.plus += t->k * b->bound[t->sym];
             for (int j = 0; j < b->num_counted; j++)
                 if (b->counted[j]->loop.sym == t->sym)
@@ -36,7 +36,7 @@ static void add_digit(at_builder *b, at_tile_place *p, const at_entry_bound *ent
         }
         const bool is_small =
             d.times > 0 && d.times < 1 << 20 && d.plus >= 0 && d.plus < 1 << 30 && d.by < 1 << 30;
-        if (!is_small || !find_most(b, p, entries, &d)) b->failed = true;
+        if (!is_small || !find_most(b, entries, &d)) b->failed = true;
     }
     if (b->failed || p->num_digits == MAX_DIGITS) {
         b->failed = true;
@@ -103,7 +103,7 @@ static void find_form(at_builder *b, int tensor, const at_aff *at, at_tile_form 
     at_term *strides = AT_NEW_ARRAY(l->arena, at_term, b->num_counted);
     *f = (at_tile_form){.at = at, .place = {.tensor = tensor, .stride = strides}};
     f->in = without_quotients(b, at_aff_part(l, at, b->inner, &p->rest), &f->quotients);
-    if (!at_aff_indexed(l, f->in, b->inner, &p->entry)) b->failed = true;
+    if (!at_aff_indexed(l, f->in, b->inner)) b->failed = true;
     for (int i = 0; i < b->num_counted; i++) {
         const at_ir *c = b->counted[i];
         int64_t k = at_aff_coef(f->in, c->loop.sym);
@@ -149,7 +149,7 @@ static at_tile_place locate(at_builder *b, int tensor, const at_aff *at,
         p.off += t->k * b->bound[t->sym];
         if (t->sym == b->vec_sym) p.lane = t->k;
     }
-    if (p.by && (p.lane != p.cyclic || p.entry >= 0)) b->failed = true;
+    if (p.by && (p.lane != p.cyclic || p.num_digits)) b->failed = true;
     point_near(b, &p);
     return p;
 }
@@ -166,14 +166,14 @@ at_tile_place at_build_locate_load(at_builder *b, const at_value *v) {
     p.may_miss = v->may_miss;
     if (!p.may_miss) return p;
     p.number = v->number;
-    for (int i = 0; i < p.rest->n && p.entry < 0; i++) {
+    for (int i = 0; i < p.rest->n && !p.num_digits; i++) {
         const at_term t = p.rest->t[i];
         if (l->syms.data[t.sym].kind != AT_SYM_LOAD) continue;
         p.rest = at_aff_add_times(l, p.rest, at_aff_sym(l, t.sym), -t.k);
-        p.entry = t.sym;
         add_digit(b, &p, v->entries, t.sym, t.k);
     }
-    if (p.entry < 0 || !l->buffers[l->syms.data[p.entry].tensor].has_all) b->failed = true;
+    if (!p.num_digits || !l->buffers[l->syms.data[p.digits[0].entry].tensor].has_all)
+        b->failed = true;
     return p;
 }
 
@@ -216,25 +216,31 @@ static bool may_point_to_numbers(const at_builder *b, const at_tile_place *p) {
            p->lane <= 1 && p->off + lanes <= AT_TILE_NUMBERS;
 }
 
-/* The pointer an entry of an index list makes of a slot, good for the straight-line body: a new
- * one, or one that was made in another body. */
-static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
-    const at_sym *s = &b->l->syms.data[p->entry];
+/* Where the entry of a digit lies. */
+static void find_list(at_builder *b, at_tile_digit *d) {
+    const at_sym *s = &b->l->syms.data[d->entry];
     if (s->kind != AT_SYM_LOAD) { /* bounded: in lanes only */
         b->failed = true;
-        return 0;
+        return;
     }
-    at_tile_place entry = at_build_locate(b, s->tensor, s->of);
-    int list = at_build_find_slot(b, &entry, false), found = -1;
+    const at_tile_place entry = at_build_locate(b, s->tensor, s->of);
     const bool differs = entry.lane && b->vec_lanes > 1; /* from lane to lane */
-    if (b->failed || entry.entry >= 0 || differs) b->failed = true;
+    d->list = at_build_find_slot(b, &entry, false);
+    d->list_off = entry.off;
+    if (entry.num_digits || differs) b->failed = true;
+}
+
+/* The pointer that entries of index lists make of a slot, good for the straight-line body: a new
+ * one, or one that was made in another body. */
+static int indexed_slot(at_builder *b, at_tile_place *p, int base) {
+    int found = -1;
+    for (int i = 0; i < p->num_digits && !b->failed; i++) find_list(b, &p->digits[i]);
     if (p->may_miss && !may_point_to_numbers(b, p)) b->failed = true;
     for (int i = 0; i < b->num_slots; i++) {
         const at_tile_slot *o = &b->slots[i];
         if (!o->made_in) continue;
         if (o->made_in != b->body) found = i;
-        else if (o->base == base && o->list == list && o->list_off == entry.off &&
-                 o->num_digits == p->num_digits && o->may_miss == p->may_miss &&
+        else if (o->base == base && o->num_digits == p->num_digits && o->may_miss == p->may_miss &&
                  o->number == p->number &&
                  !memcmp(o->digits, p->digits, sizeof(at_tile_digit) * (size_t)p->num_digits))
             return i;
@@ -246,8 +252,6 @@ static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
                                      .rest = at_aff_const(b->l, 0),
                                      .made_in = b->body,
                                      .base = base,
-                                     .list = list,
-                                     .list_off = entry.off,
                                      .num_digits = p->num_digits,
                                      .may_miss = p->may_miss,
                                      .number = p->number};
@@ -256,8 +260,8 @@ static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
         at_tile_op *op = at_build_emit(b, AT_T_INDEX);
         op->dst = (int16_t)found;
         op->base = (int16_t)(i ? found : base);
-        op->slot = (int16_t)list;
-        op->off = entry.off;
+        op->slot = (int16_t)p->digits[i].list;
+        op->off = p->digits[i].list_off;
         op->bump = p->digits[i].k;
         op->times = (int32_t)p->digits[i].times;
         op->plus = (int32_t)p->digits[i].plus;
@@ -272,5 +276,7 @@ static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
 /* The slot of a load. */
 int at_build_slot_of(at_builder *b, const at_tile_place *p) {
     int s = at_build_find_slot(b, p, false);
-    return p->entry >= 0 && !b->failed ? indexed_slot(b, p, s) : s;
+    if (!p->num_digits || b->failed) return s;
+    at_tile_place of = *p;
+    return indexed_slot(b, &of, s);
 }

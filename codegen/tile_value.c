@@ -181,7 +181,7 @@ static int load_value(at_builder *b, const at_value *v) {
     at_tile_place p = at_build_locate_load(b, v);
     int lanes = at_build_lanes(b);
     if (in_register(b, v->tensor)) {
-        if (p.entry >= 0 || p.by) b->failed = true; /* which one is not known, or no one */
+        if (p.num_digits || p.by) b->failed = true; /* which one is not known, or no one */
         int of = key_of(b, &p, false)->vreg;
         if (lanes > 1 && !p.lane && !b->vregs.data[of].same)
             b->failed = true; /* one lane of the register has it */
@@ -444,7 +444,7 @@ static bool lists_places(at_builder *b, const at_value *v, at_tile_place *list) 
     if (v->op != AT_V_NUMBER || v->a->op != AT_V_LOAD || v->a->may_miss) return false;
     if (b->l->tensors[v->a->tensor].type != AT_S32 || in_register(b, v->a->tensor)) return false;
     *list = at_build_locate_load(b, v->a);
-    return list->entry < 0 && !list->by && !list->times &&
+    return !list->num_digits && !list->by && !list->times &&
            (at_build_lanes(b) == 1 || list->lane == 1 || !list->lane);
 }
 
@@ -452,7 +452,7 @@ static bool lists_places(at_builder *b, const at_value *v, at_tile_place *list) 
 static void scatter(at_builder *b, const at_ir *n, const at_tile_place *p) {
     const at_value *v = n->stmt.val;
     const int lanes = at_build_lanes(b), tensor = n->stmt.tensor;
-    if (v->op != AT_V_PLACED || p->entry >= 0 || p->by || p->lane < 0) b->failed = true;
+    if (v->op != AT_V_PLACED || p->num_digits || p->by || p->lane < 0) b->failed = true;
     if (b->failed) return;
     at_tile_place list = {0};
     const bool listed = lists_places(b, v->b, &list);

@@ -12,24 +12,25 @@ static bool in_all_lanes(const at_builder *b, int tensor) {
     return true;
 }
 
-/* Are lanes along a loop read from places that neighbouring entries of a list say, each by itself?
+/* Are lanes along a loop read from places that neighbouring entries of lists say, each by itself?
  */
 static bool is_gathered(const at_builder *b, const at_value *v, int sym) {
     const at_low *l = b->l;
     const at_mask loop = AT_BIT(sym);
-    int entry;
+    bool gathers = false;
     if (!l->target->gathers || v->may_miss || at_type_bytes(l->tensors[v->tensor].type) != 4 ||
-        b->regs->local[v->tensor] || l->buffers[v->tensor].elements > INT32_MAX ||
-        !at_aff_indexed(l, v->at, b->inner, &entry) || entry < 0)
+        b->regs->local[v->tensor] || l->buffers[v->tensor].elements > INT32_MAX)
         return false;
     for (int i = 0; i < v->at->n; i++) {
         const at_term *t = &v->at->t[i];
-        const bool moves =
-            t->sym < AT_MAX_LOOPS ? t->sym == sym : (l->syms.data[t->sym].deps & loop) != 0;
-        if (moves && (t->sym != entry || t->k < 1 || t->k > INT32_MAX)) return false;
+        if (!(l->syms.data[t->sym].deps & loop)) continue;
+        const int entry = t->sym < AT_MAX_LOOPS ? -1 : at_aff_entry(l, t->sym, b->inner);
+        if (entry < 0 || t->k < 1 || t->k > INT32_MAX) return false;
+        const at_sym *s = &l->syms.data[entry];
+        if (at_aff_coef(s->of, sym) != 1 || (at_aff_opaque_deps(l, s->of) & loop)) return false;
+        gathers = true;
     }
-    const at_sym *s = &l->syms.data[at_aff_entry(l, entry, b->inner)];
-    return at_aff_coef(s->of, sym) == 1 && !(at_aff_opaque_deps(l, s->of) & loop);
+    return gathers;
 }
 
 /* Why a load is no vector along a loop; NULL: it is one, or the same element for all of it. */

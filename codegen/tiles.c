@@ -32,7 +32,7 @@ static at_ir *tile_list(tiler *x, at_ir *list);
 /* ---- what can be a tile ---------------------------------------------------------------------- */
 
 static bool value_fits(const at_low *l, const at_value *v, at_mask inner) {
-    if (v->op == AT_V_SELECT || (v->op == AT_V_LOAD && !at_aff_indexed(l, v->at, inner, NULL)))
+    if (v->op == AT_V_SELECT || (v->op == AT_V_LOAD && !at_aff_indexed(l, v->at, inner)))
         return false;
     return (!v->a || value_fits(l, v->a, inner)) && (!v->b || value_fits(l, v->b, inner));
 }

@@ -215,17 +215,18 @@ static reach reach_of(const at_read_facts *f, const at_expr *e, const reach *axi
     return out;
 }
 
-/* What a read's indices reach together: a step of one dimension alone goes from entry to entry. */
+/* What a read's indices reach together: a step goes from entry to entry where it does so in all
+ * dimensions that it moves. */
 static reach reach_of_read(const reach *index, int n) {
     reach all = {0};
+    uint32_t otherwise = 0;
     for (int i = 0; i < n; i++) {
-        uint32_t alone = index[i].by_entry;
-        for (int k = 0; k < n; k++)
-            if (k != i) alone &= ~index[k].of;
-        all.by_entry |= alone;
+        otherwise |= index[i].of & ~index[i].by_entry;
+        all.by_entry |= index[i].by_entry;
         all.by_data |= index[i].by_data;
         all.has_data |= index[i].has_data;
     }
+    all.by_entry &= ~otherwise;
     return all;
 }
 

@@ -334,7 +334,7 @@ static at_walk take_row(const at_expr *e, void *ctx) {
         uses += at_expr_uses(e->arg[i], x->axis);
         gathered += at_expr_uses(e->arg[i], x->axis) && moves_by_entry(x->s, e->arg[i], x->axis);
     }
-    if (x->gathers && uses == 1 && gathered == 1) return AT_WALK_PAST;
+    if (x->gathers && uses == gathered) return AT_WALK_PAST;
     if (uses > 1 || at_index_step(e->arg[e->nargs - 1], x->axis) != 1) return AT_WALK_END;
     if (sketch_elements(x->s, e->ref) > x->most) x->most = sketch_elements(x->s, e->ref);
     return AT_WALK_PAST;
