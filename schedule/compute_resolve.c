@@ -432,17 +432,27 @@ static bool is_narrow(const scope *s, const at_expr *e, at_type type) {
     }
 }
 
-/* What a stage of floats of 16 bits holds is rounded to them. */
+static at_expr *rounded(const scope *s, const at_tensor *t, at_expr *of) {
+    if (is_narrow(s, of, t->type)) return of;
+    at_expr *e = at_expr_new(s->arena, AT_X_CALL, 1, &of);
+    e->integer = (int64_t)at_type_rounding(t->type);
+    e->line = t->written->line;
+    e->col = t->written->col;
+    return e;
+}
+
+/* What a stage of floats of 16 bits holds is rounded to them: of one that lies in an input what is
+ * new, since the other elements stay. */
 static at_status narrow(scope *s, at_tensor *t) {
     if (t->num_reduce && !at_reduction_is_extreme(t->reduction))
         return FAIL_AT(s, t->written, "a sum is f32 or s32: store it in another stage as %s",
                        at_type_of(t->type)->name);
-    if (is_narrow(s, t->body, t->type)) return AT_OK;
-    at_expr *e = at_expr_new(s->arena, AT_X_CALL, 1, (at_expr *[]){t->body});
-    e->integer = (int64_t)at_type_rounding(t->type);
-    e->line = t->written->line;
-    e->col = t->written->col;
-    t->body = e;
+    at_expr *body = t->body, *const *arg = body->arg;
+    if (t->lies_in && body->op == AT_X_SELECT) {
+        t->body = at_expr_new(s->arena, AT_X_SELECT, 3,
+                              (at_expr *[]){arg[0], rounded(s, t, arg[1]), rounded(s, t, arg[2])});
+        t->body->line = body->line, t->body->col = body->col;
+    } else t->body = rounded(s, t, body);
     return AT_OK;
 }
 

@@ -283,6 +283,9 @@ static void halves(void **state) {
         "out[m:M] : half = z[m]*z[m]\nless[m:M] : half = min(-x[M - 1 - m], abs(z[m]))\n");
     runs_with_halves("args H=24, C=40\nx[H, C] : input half\nq[H, C] : input s8\n"
                      "y[h:H, c:C] : half = x[h, c]*q[h, c]*0.37\n");
+    runs_with_halves("args T=9, D=40\nnew[D] : input\nrows[T, D] : input half\npos : index\n"
+                     "kept[t:T, d:D] : in rows = t == pos ? new[d]*0.3 : rows[t, d]\n"
+                     "out[t:T, d:D] : half = kept[t, d]*new[d]\n");
 }
 
 static void refused(const char *text, const char *why) {
