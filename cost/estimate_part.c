@@ -263,7 +263,7 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
             step = est_max((double)e->speeds.waits_ns[3] * (rows / c.elements + c.elements),
                            (double)e->speeds.waits_ns[0]);
         else step *= t->slower;
-        step = est_max(est_max(step, t->least_ns), sums * t->memory_ns);
+        step = est_max(est_max(step, t->least_ns), sums * t->memory_ns) + t->cut_ns;
         if (loaded > rows + vectors) step = est_max(step, loaded * t->peak_ns);
         double call = tile_ns(e, rows, vectors, c.width, CALL) + t->end_ns;
         /* Of a few steps each: turns of one loop, which load the sums and store them. */

@@ -186,12 +186,14 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
 }
 
 /* Share of a tile's vectors that padding cuts in some steps of its sum: their sums are in memory,
- * and what a step stores by one mask the next one loads by another. */
-static double cut_share(const est_tile *t) {
+ * and what a step stores by one mask the next one loads by another. alone: each is a whole register
+ * of its row, so that none reaches into what is stored of another. */
+static double cut_share(const est_tile *t, int lanes, bool *alone) {
     const est_leaf *x = t->x;
     const est_terms *terms = x->terms;
     double share = 0;
     uint32_t steps = 0; /* axes that the tile sums over */
+    *alone = true;
     if (!terms->num_borders) return 0;
     for (int i = t->root; i < x->num_loops; i++)
         if (x->loop[i].sums && x->loop[i].axis >= 0) steps |= 1u << x->loop[i].axis;
@@ -203,6 +205,7 @@ static double cut_share(const est_tile *t) {
             for (int j = 0; j < EST_FEWER; j++) places += b->fewer[j].number * (double)b->num;
             double ends = est_min(2, places), vectors = ceil(x->loop[i].extent / t->width);
             share = est_max(share, est_min(1, ends / vectors));
+            *alone &= t->width >= lanes && fmod(x->loop[i].extent, lanes) == 0;
         }
     return share;
 }
@@ -239,7 +242,10 @@ static void set_waits(const at_estimator *e, est_tile *t) {
     if (is_looped && !is_dynamic && is_broadcast) t->end_ns = end_ns;
     if (is_stored) t->memory_ns = share * est_max(one + begin / apart, again / apart);
     else if (is_dynamic) t->least_ns = share * (double)s->waits_ns[0] * add_to_add;
-    t->memory_ns = est_max(t->memory_ns, cut_share(t) * (double)s->waits_ns[1]);
+    bool alone;
+    const double cut_ns = cut_share(t, e->o.target->lanes, &alone) * (double)s->waits_ns[1];
+    if (alone) t->cut_ns = cut_ns; /* other sums go on meanwhile */
+    else t->memory_ns = est_max(t->memory_ns, cut_ns);
 }
 
 /* Lines of its vectors that all steps of a sum read, if none is kept. */
@@ -446,7 +452,7 @@ static const double beside = 0.5;
 static void come_meanwhile(const est_tile *t, at_estimate *sum) {
     double waiting_ns = est_max(0, sum->sums_ns - sum->operations * t->peak_ns);
     double hidden_ns = est_min(sum->memory_ns, waiting_ns);
-    sum->memory_ns -= (t->memory_ns > 0 ? 1 : 1 - meanwhile) * hidden_ns;
+    sum->memory_ns -= (t->memory_ns > 0 || t->cut_ns > 0 ? 1 : 1 - meanwhile) * hidden_ns;
 }
 
 static void come_beside(const at_speeds *s, at_estimate *sum) {
@@ -499,7 +505,7 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
         if (n) choose(e, &t, t.part);
         e->out->sums_ns += est_parts_ns(e, &t, calls, far);
     }
-    if (t.least_ns > 0 || t.memory_ns > 0) come_meanwhile(&t, e->out);
+    if (t.least_ns > 0 || t.memory_ns > 0 || t.cut_ns > 0) come_meanwhile(&t, e->out);
     else come_beside(e->o.speeds, e->out);
     if (vectors >= 0)
         e->out->memory_ns += est_beyond_ns(e, whole, &whole->access[vectors], far_lines[1],

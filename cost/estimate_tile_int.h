@@ -31,6 +31,7 @@ typedef struct est_tile { /* of a sum */
     double slower;                         /* times: of vectors whose elements lie apart */
     double least_ns;                       /* of a step */
     double memory_ns;                      /* of a multiply-add, where sums are kept in memory */
+    double cut_ns;                         /* what a step waits for masks of the one before */
     int64_t step[MAX_READS][AT_PARTS_MAX]; /* elements that an access moves in the part's loop, */
     est_overlap overlap[MOST_OVERLAPS];    /* loops of the sum that are unrolled, outer first */
     int num_overlaps;

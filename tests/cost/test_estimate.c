@@ -337,6 +337,30 @@ static void lines_by_themselves(void **state) {
     at_arena_free(a);
 }
 
+/* What a step stores by one mask waits for the next one's load by another, while the step's other
+ * rows go on: where rows are whole registers, more of them take less time; where they are shorter,
+ * each waits for what was stored beside it. */
+static void rows_cut_by_masks(void **state) {
+    (void)state;
+#define SUMS(width, rows)                                                                          \
+    "M=16 K=32 W=" width " i1=" rows, "x[K, W] : input\nw[M, K, 3] : input\n"                      \
+                                      "o[i:M, v:W] = sum(k:K, p:3) (v + p >= 1 && v + p < W + 1 "  \
+                                      "? x[k, v + p - 1] : 0)*w[i, k, p]\n"
+#define STEPS "i0, k, p:unroll, i1:unroll, v:vec =>\n    @o = {i0, i1}/i, v // k, p\n"
+    static const program of[] = {{"whole, a row", SUMS("8", "1 i0=16"), STEPS},
+                                 {"whole, rows", SUMS("8", "8 i0=2"), STEPS},
+                                 {"short, a row", SUMS("6", "1 i0=16"), STEPS},
+                                 {"short, rows", SUMS("6", "8 i0=2"), STEPS}};
+#undef SUMS
+#undef STEPS
+    at_arena *a = at_arena_new();
+    double ns[4];
+    for (int i = 0; i < 4; i++) ns[i] = estimate_with(a, &of[i], 1 << 20, NULL).sums_ns;
+    assert_true(ns[1] < 0.4 * ns[0]);
+    assert_true(ns[3] > 0.9 * ns[2]);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read_through),      cmocka_unit_test(blocks_of_a_sum),
@@ -344,6 +368,7 @@ int main(void) {
         cmocka_unit_test(used_up),           cmocka_unit_test(rows_apart),
         cmocka_unit_test(turned_squares),    cmocka_unit_test(lanes_along_sums),
         cmocka_unit_test(stored_apart),      cmocka_unit_test(turned_lanes),
-        cmocka_unit_test(bounded_quotients), cmocka_unit_test(lines_by_themselves)};
+        cmocka_unit_test(bounded_quotients), cmocka_unit_test(lines_by_themselves),
+        cmocka_unit_test(rows_cut_by_masks)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
