@@ -157,8 +157,10 @@ static _Noreturn void run_here(const subject *x, const lowered *l, const at_data
             buf[i] = roomy(bytes, AT_POISON_WORK);
             memcpy(buf[i], at_store_at(d->store, d->offset[l->tensor_of[i]]), (size_t)bytes);
         } else {
+            const int held = at_compute_held(x->text.compute, l->tensor_of[i]);
             output += ROOM;
             buf[i] = output;
+            if (held >= 0) memcpy(output, at_store_at(d->store, d->offset[held]), (size_t)bytes);
             output += (bytes + ROOM + 63) / 64 * 64;
         }
     }
@@ -503,6 +505,7 @@ static const char *const of_examples[][2] = {
     {TE "graph_sums.te", "V=55,E=97,D=5,F=69"},
     {TE "group_conv2d.te", "H=7,W=9,CI=6,CO=10,G=2"},
     {TE "group_norm.te", "N=3,H=5,W=7,C=12,G=4"},
+    {TE "cached_attention.te", "G=3,T=23,D=19"},
     {TE "grouped_attention.te", "G=2,R=3,S=5,T=11,D=7"},
     {TE "gru_cell.te", "N=9,X=7,H=45"},
     {TE "histogram.te", "P=523,B=13"},
