@@ -77,19 +77,12 @@ static void side_by_side(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         onnx_graph g = {0};
-        at_net_program p;
-        at_net_build b = {0};
-        at_error err;
         onnx_input(&g, "x", AT_NET_FLOAT, "1,8,5,4");
         onnx_numbers(&g, "w", cases[i].weight, 1, false);
         onnx_node(&g, "ConvTranspose", "x w", "c", cases[i].attributes);
         onnx_node(&g, "Relu", "c", "y", "");
         onnx_output(&g, "y");
-        at_net *net = onnx_open(arena, &g);
-        if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
-        onnx_check_program(arena, net, &p);
-        at_net_program_free(&p);
-        at_net_close(net);
+        onnx_check(arena, &g, NULL);
     }
 }
 
@@ -287,14 +280,7 @@ static void values_between(void **state) {
     onnx_chain(&g);
     static const char *const outputs[] = {"r", "d", "z"};
     for (int i = 0; i < 3; i++) onnx_output(&g, outputs[i]);
-    at_net *net = onnx_open(arena, &g);
-    at_net_program p;
-    const at_net_build b = {0};
-    at_error err;
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
-    onnx_check_program(arena, net, &p);
-    at_net_program_free(&p);
-    at_net_close(net);
+    onnx_check(arena, &g, NULL);
 }
 
 /* Indices come with the run: they are checked, and may be negative. */
@@ -336,14 +322,7 @@ static void computed_indices(void **state) {
     onnx_node(&g, "GatherElements", "x rows", "e", "axis=1");
     onnx_node(&g, "Relu", "e", "y", "");
     onnx_output(&g, "y");
-    at_net *net = onnx_open(arena, &g);
-    at_net_program p;
-    const at_net_build b = {0};
-    at_error err;
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
-    onnx_check_program(arena, net, &p);
-    at_net_program_free(&p);
-    at_net_close(net);
+    onnx_check(arena, &g, NULL);
 }
 
 /* Heads of values that heads of queries share: no copy of them for each is made. */
@@ -417,14 +396,7 @@ static void unread(void **state) {
         onnx_node(&g, "Cast", "e", "f", "to=1");
         onnx_node(&g, "Exp", "f", "y", "");
         onnx_output(&g, "y");
-        at_net *net = onnx_open(arena, &g);
-        at_net_program p;
-        const at_net_build b = {0};
-        at_error err;
-        if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%d: %s", i, err.text);
-        onnx_check_program(arena, net, &p);
-        at_net_program_free(&p);
-        at_net_close(net);
+        onnx_check(arena, &g, NULL);
     }
 }
 
