@@ -183,13 +183,18 @@ void onnx_check_program(at_arena *arena, const at_net *net, const at_net_program
     }
 }
 
+at_net_program onnx_program(const at_net *net, const at_net_build *b) {
+    const at_net_build defaults = {0};
+    at_net_program p;
+    at_error err;
+    if (at_net_program_new(net, b ? b : &defaults, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    return p;
+}
+
 void onnx_check(at_arena *a, onnx_graph *g, const char *titles) {
     at_net *net = onnx_open(a, g);
-    at_net_program p;
-    at_net_build b = {0};
-    at_error err;
+    at_net_program p = onnx_program(net, NULL);
     at_text found = {0};
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
     for (int i = 0; i < p.cut.num_parts; i++)
         at_text_addf(&found, "%s%s", i ? "; " : "", p.cut.parts[i].title);
     if (titles) assert_string_equal(at_text_str(&found), titles);

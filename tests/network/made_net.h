@@ -16,6 +16,8 @@ at_net *onnx_open(at_arena *a, onnx_graph *g);
 double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs);
 /* The same with inputs from -1 to 1. */
 double **onnx_made_values(at_arena *a, const at_net *net);
+/* For cmocka: the network made ready to run; b NULL: by defaults. */
+at_net_program onnx_program(const at_net *net, const at_net_build *b);
 /* For cmocka: the part's text computes its outputs of these values, in double. */
 void onnx_check_part(at_arena *a, const at_net_cut *cut, const at_net_part *part, double **values);
 /* For cmocka: a run on seeded inputs beside those values; of a graph, which it takes, also titles

@@ -12,7 +12,7 @@
 #include "network/net_emit.h"
 #include "tests/arena.h"
 #include "tests/folder.h"
-#include "tests/network/onnx_writer.h"
+#include "tests/network/made_net.h"
 
 static void numbers(onnx_graph *g, const char *name, const char *dims, int n) {
     at_rng rng;
@@ -66,14 +66,7 @@ static at_net *made_network(void) {
     onnx_output(&g, "product");
     onnx_output(&g, "wrapped");
     onnx_output(&g, "larger");
-    at_text bytes = onnx_model(&g, 13);
-    const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
-    size_t size = bytes.len;
-    at_net *net;
-    at_error err;
-    at_text_free(&bytes);
-    if (at_net_parse(kept, size, "made.onnx", NULL, &net, &err) != AT_OK) fail_msg("%s", err.text);
-    return net;
+    return onnx_open(arena, &g);
 }
 
 static at_net_expected expected_of(const at_net *net) {
@@ -135,10 +128,8 @@ static void compile_and_run(const char *cc) {
 
 static void with_dialect(at_dialect dialect, bool in_source) {
     at_net *net = made_network();
-    at_net_program p;
     at_net_build b = {.engine.dialect = dialect};
-    at_error err;
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    at_net_program p = onnx_program(net, &b);
     write_network(&p, &b, 1, in_source);
     compile_and_run("gcc");
     compile_and_run("clang");
@@ -175,11 +166,10 @@ static void sets(void **state) {
     at_net *net = made_network();
     at_net_program p[MOST] = {0};
     at_net_build b[MOST] = {0};
-    at_error err;
     for (int i = 0; i < num; i++) {
         b[i].engine.isa = isas[i];
         b[i].engine.dialect = AT_DIALECT_GNU;
-        if (at_net_program_new(net, &b[i], &p[i], &err) != AT_OK) fail_msg("%s", err.text);
+        p[i] = onnx_program(net, &b[i]);
         assert_string_equal(at_net_set_of(&p[i]), isas[i]);
     }
     write_network(p, b, num, false);

@@ -75,10 +75,7 @@ static void one_like_another(void **state) {
     onnx_node(&g, "Conv", "x w", "y", "pads=[1,1,1,1]");
     onnx_output(&g, "y");
     at_net *net = onnx_open(arena, &g);
-    at_net_program p, other;
-    at_net_build b = {0};
-    at_error err;
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    at_net_program p = onnx_program(net, NULL);
     int k = 0;
     while (k < p.num_kernels && p.kernels[k].num_choices < 2) k++;
     assert_true(k < p.num_kernels);
@@ -86,9 +83,8 @@ static void one_like_another(void **state) {
     const at_net_choice first = own->choices[0];
     own->choices[0] = own->choices[1];
     own->choices[1] = first;
-    b.log = at_format(arena, "%s/not there.log", folder);
-    b.like = &p;
-    if (at_net_program_new(net, &b, &other, &err) != AT_OK) fail_msg("%s", err.text);
+    const at_net_build b = {.log = at_format(arena, "%s/not there.log", folder), .like = &p};
+    at_net_program other = onnx_program(net, &b);
     assert_int_equal(other.num_kernels, p.num_kernels);
     assert_int_equal(other.kernels[k].num_choices, own->num_choices);
     for (int i = 0; i < own->num_choices; i++) {

@@ -72,10 +72,7 @@ static void nested(void **state) {
             assert_int_equal(boxes[v].offset, places[i].offset);
             assert_int_equal(boxes[v].row, 40);
         }
-    at_net_program p;
-    at_net_build b = {0};
-    at_error err;
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    at_net_program p = onnx_program(net, NULL);
     for (int i = 0; i < p.cut.num_parts; i++) assert_null(strstr(p.cut.parts[i].title, "concat"));
     onnx_check_program(arena, net, &p);
     at_net_program_free(&p);
@@ -152,10 +149,8 @@ static void between_rows(void **state) {
     onnx_node(&g, "Concat", "a b", "y", "axis=1");
     onnx_output(&g, "y");
     at_net *net = onnx_open(arena, &g);
-    at_net_program p;
-    at_net_build b = {0};
     at_error err;
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    at_net_program p = onnx_program(net, NULL);
     const at_net_kernel *k = &p.kernels[0];
     assert_string_equal(k->part->title, "product 16 to 24 of 20");
     assert_int_equal(k->forms.len, 1);
@@ -208,10 +203,7 @@ static void gaps(void **state) {
     static const char *const outputs[] = {"e", "f", "r", "y"};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) onnx_output(&g, outputs[i]);
     at_net *net = onnx_open(arena, &g);
-    at_net_program p;
-    at_net_build b = {0};
-    at_error err;
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    at_net_program p = onnx_program(net, NULL);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         if (row_of(&p.cut, expected[i].name) != expected[i].row)
             fail_msg("%s: %lld", expected[i].name, (long long)row_of(&p.cut, expected[i].name));

@@ -21,14 +21,6 @@ static void convolution(onnx_graph *g, const char *x, const char *y, int inputs,
               at_format(arena, "pads=[%d,%d,%d,%d]", k / 2, k / 2, k / 2, k / 2));
 }
 
-static at_net_program program_of(const at_net *net) {
-    at_net_program p;
-    at_net_build b = {0};
-    at_error err;
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
-    return p;
-}
-
 static const at_net_storage *storage_of(const at_net_program *p, const char *name) {
     for (int i = 0; i < p->storages.len; i++) {
         const at_net_storage *s = &p->storages.data[i];
@@ -64,7 +56,7 @@ static void residual(void **state) {
     onnx_node(&g, "GlobalMaxPool", "s2", "y", "");
     onnx_output(&g, "y");
     at_net *net = onnx_open(arena, &g);
-    at_net_program p = program_of(net);
+    at_net_program p = onnx_program(net, NULL);
     assert_true(takes(&p, "s0", "a"));
     assert_true(takes(&p, "s1", "s0"));
     assert_true(takes(&p, "s2", "s1"));
@@ -106,7 +98,7 @@ static void kept(void **state) {
     onnx_node(&g, "MatMul", "a w", "later", "");
     onnx_output(&g, "later");
     at_net *net = onnx_open(arena, &g);
-    at_net_program p = program_of(net);
+    at_net_program p = onnx_program(net, NULL);
     for (int i = 0; i < 4; i++)
         assert_int_equal(storage_of(&p, at_format(arena, "s%d", i))->over, -1);
     assert_true(takes(&p, "s4", "q"));
@@ -141,7 +133,7 @@ static void behind(void **state) {
     onnx_node(&g, "Add", "a z", "y", "");
     onnx_output(&g, "y");
     at_net *net = onnx_open(arena, &g);
-    at_net_program p = program_of(net);
+    at_net_program p = onnx_program(net, NULL);
     const at_net_kernel *k = &p.kernels[0];
     assert_string_equal(k->part->title, "product 16 to 24 of 20, add");
     at_net_form f = k->forms.data[0];

@@ -90,15 +90,12 @@ static void side_by_side(void **state) {
 static void subnormal_weights(void **state) {
     (void)state;
     onnx_graph g = {0};
-    at_net_program p;
-    at_net_build b = {0};
-    at_error err;
     onnx_input(&g, "x", AT_NET_FLOAT, "1,4");
     onnx_constant(&g, "w", AT_NET_FLOAT, "4,2", " 1e-40 2 -3e-39 1 0.5 1e-45 1 -1e-44", true);
     onnx_node(&g, "MatMul", "x w", "y", "");
     onnx_output(&g, "y");
     at_net *net = onnx_open(arena, &g);
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    at_net_program p = onnx_program(net, NULL);
     onnx_check_program(arena, net, &p);
     for (int64_t i = 0; i + 4 <= p.weights_bytes; i += 4) {
         float x;
@@ -293,10 +290,8 @@ static void indices(void **state) {
     onnx_node(&g, "Relu", "e", "y", "");
     onnx_output(&g, "y");
     at_net *net = onnx_open(arena, &g);
-    at_net_program p;
-    at_net_build b = {0};
     at_error err;
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    at_net_program p = onnx_program(net, NULL);
     onnx_check_program(arena, net, &p);
     int64_t ids[6] = {0, -1, 2, 3, 0, 0};
     const void *inputs[] = {ids};
@@ -340,10 +335,7 @@ static void repeated(void **state) {
     onnx_node(&g, "MatMul", "x r", "y", "");
     onnx_output(&g, "y");
     at_net *net = onnx_open(arena, &g);
-    at_net_program p;
-    const at_net_build b = {0};
-    at_error err;
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    at_net_program p = onnx_program(net, NULL);
     assert_int_equal(p.cut.num_parts, 1);
     onnx_check_program(arena, net, &p);
     at_net_program_free(&p);
@@ -367,10 +359,7 @@ static void scattered(void **state) {
         onnx_node(&g, "ScatterND", "x places u", "y", "");
         onnx_output(&g, "y");
         at_net *net = onnx_open(arena, &g);
-        at_net_program p;
-        const at_net_build b = {0};
-        at_error err;
-        if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%d: %s", i, err.text);
+        at_net_program p = onnx_program(net, NULL);
         assert_int_equal(p.cut.parts[0].num_nodes, 1);
         if ((strstr(p.cut.parts[0].text, "sum(") == NULL) != (i < 3))
             fail_msg("%d: %s", i, p.cut.parts[0].text);
@@ -430,11 +419,9 @@ static void threads(void **state) {
     onnx_node(&g, "ReduceMax", "m", "y", "axes=[1]");
     onnx_output(&g, "y");
     at_net *net = onnx_open(arena, &g);
-    at_net_program p;
     at_net_build b = {.engine.threads = 2, .is_exact = true};
-    at_error err;
     if (!at_has_threads()) skip();
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    at_net_program p = onnx_program(net, &b);
     assert_int_equal(p.num_kernels, 4);
     assert_int_equal(p.kernels[1].forms.data[0].session.how.threads, 2);
     assert_int_equal(p.kernels[3].forms.data[0].session.how.threads, 1);
@@ -449,9 +436,6 @@ static void halves(void **state) {
     static const at_net_type types[] = {AT_NET_FLOAT16, AT_NET_BFLOAT16};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         onnx_graph g = {0};
-        at_net_program p;
-        at_net_build b = {0};
-        at_error err;
         onnx_input(&g, "x", types[i], "1,3,8,8");
         const char *to = types[i] == AT_NET_FLOAT16 ? "to=10" : "to=16";
         static const char *const dims[] = {"16,3,3,3", "16", "16,40"};
@@ -466,7 +450,7 @@ static void halves(void **state) {
         onnx_node(&g, "MatMul", "f w2", "y", "");
         onnx_output(&g, "y");
         at_net *net = onnx_open(arena, &g);
-        if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+        at_net_program p = onnx_program(net, NULL);
         const char *name =
             types[i] == AT_NET_FLOAT16 ? "w0[16, 40] : weight f16" : "w0[16, 40] : weight bf16";
         assert_string_equal(p.cut.parts[0].title, "conv3x3 3 to 16 at 6, bias");
@@ -483,8 +467,6 @@ static void ways_of_channels(void **state) {
     (void)state;
     for (int channels = 47; channels <= 48; channels++) {
         onnx_graph g = {0};
-        at_net_program p;
-        at_error err;
         const at_net_build b = {.without_weights = true};
         onnx_input(&g, "x", AT_NET_FLOAT, at_format(arena, "1,%d,8,8", channels));
         onnx_numbers(&g, "w", at_format(arena, "16,%d,3,3", channels), 1, false);
@@ -492,7 +474,7 @@ static void ways_of_channels(void **state) {
         onnx_output(&g, "y");
         at_net *net = onnx_open(arena, &g);
         int found = 0;
-        if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+        at_net_program p = onnx_program(net, &b);
         for (int i = 0; i < p.num_kernels; i++)
             if (!strncmp(p.kernels[i].part->title, "conv3x3", 7)) found = p.kernels[i].num_ways;
         assert_int_equal(found, channels < 48 ? 2 : 3);
