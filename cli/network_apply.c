@@ -31,7 +31,7 @@ typedef struct programs {
 static bool has_sizes(const programs *all) { return all->sizes.name != NULL; }
 
 typedef struct written {
-    at_text source, header;
+    at_net_emitted c;
     const char *name;         /* of the functions */
     const char *weights_path; /* NULL: they stand in the source */
 } written;
@@ -79,20 +79,18 @@ static void tell_old_weights(at_arena *a, const at_options *o) {
 /* net.c, net.h and net.bin: all or none. */
 static at_status write_files(at_arena *a, const programs *all, const at_options *o,
                              const written *w, at_error *err) {
-    char head[AT_NET_WEIGHTS_HEAD];
     at_output_rules rules = at_rules_of_output(o), own = rules;
     const at_output_rules bin = {"file of weights that apply wrote", is_weights, at_force_of(o),
                                  true, false};
     at_output *files[3] = {0};
     own.is_derived = true;
-    at_net_weights_head(all->of, all->n, head);
     at_status s = at_output_open(o->output, &rules, &files[0], err);
-    if (s == AT_OK) s = at_output_add(files[0], at_text_str(&w->source), w->source.len, err);
+    if (s == AT_OK) s = at_output_add(files[0], at_text_str(&w->c.source), w->c.source.len, err);
     if (s == AT_OK) s = at_output_open(at_header_path(a, o->output), &own, &files[1], err);
-    if (s == AT_OK) s = at_output_add(files[1], at_text_str(&w->header), w->header.len, err);
+    if (s == AT_OK) s = at_output_add(files[1], at_text_str(&w->c.header), w->c.header.len, err);
     if (s == AT_OK && w->weights_path) {
         s = at_output_open(w->weights_path, &bin, &files[2], err);
-        if (s == AT_OK) s = at_output_add(files[2], head, sizeof head, err);
+        if (s == AT_OK) s = at_output_add(files[2], w->c.head, sizeof w->c.head, err);
         for (int i = 0; i < all->n && s == AT_OK; i++)
             s = at_output_add(files[2], all->of[i].weights, (size_t)all->of[i].weights_bytes, err);
     }
@@ -137,7 +135,7 @@ static at_status emit(at_arena *a, programs *all, const at_options *o, written *
         expected[i] =
             (at_net_expected){all->truths[i].expected, all->truths[i].moved, at_network_limit(o)};
     if (o->with_main) e.expected = expected;
-    return at_net_emit(all->of, all->builds, all->n, &e, &w->source, &w->header, err);
+    return at_net_emit(all->of, all->builds, all->n, &e, &w->c, err);
 }
 
 static at_status say_written(const programs *all, const at_options *o, const written *w,
@@ -276,8 +274,8 @@ static at_status apply(at_arena *a, programs *all, const at_options *o, at_error
     if (s == AT_OK) s = write_files(a, all, o, &w, err);
     if (s == AT_OK && !w.weights_path) tell_old_weights(a, o);
     if (s == AT_OK) s = o->json ? print_json(a, all, o, &w, err) : say_written(all, o, &w, err);
-    at_text_free(&w.source);
-    at_text_free(&w.header);
+    at_text_free(&w.c.source);
+    at_text_free(&w.c.header);
     for (int i = 0; i <= AT_NET_MOST_SIZES; i++) at_net_truth_free(&all->truths[i]);
     at_net_close(all->other);
     for (int i = 0; i < MOST; i++) at_net_program_free(&all->of[i]);

@@ -424,18 +424,19 @@ static at_status add_program(at_text *out, const at_net_program *programs, int n
 }
 
 at_status at_net_emit(const at_net_program *programs, const at_net_build *builds, int n,
-                      const at_net_emit_options *o, at_text *source, at_text *header,
-                      at_error *err) {
+                      const at_net_emit_options *o, at_net_emitted *out, at_error *err) {
+    at_text *source = &out->source;
     const char *before = NULL;
     const int sets = num_sets(n, o);
     AT_TRY(check_types(programs, err));
-    add_header(header, programs, n, o);
+    at_net_weights_head(programs, n, out->head);
+    add_header(&out->header, programs, n, o);
     add_head(source, programs, n, o);
     if (o->expected) at_net_emit_main_includes(source);
     at_text_addf(source, "#include \"%s\"\n\n", o->header);
     at_net_add_halves(source, programs, n, o->expected != NULL);
     at_net_add_whole(source, programs, n, o->sized ? o->sized->loops : NULL);
-    at_net_emit_head(source, programs, n, o);
+    at_net_emit_head(source, out->head, o);
     for (int k = 0; k < n; k++) { /* programs of one set behind each other, which share its types */
         const int i = k % (n / sets) * sets + k / (n / sets);
         AT_TRY(add_program(source, programs, i, &builds[i], o,
@@ -443,7 +444,7 @@ at_status at_net_emit(const at_net_program *programs, const at_net_build *builds
                                   sets > 1 ? at_net_set_of(&programs[i]) : ""),
                            sets > 1 && i < sets, &before, err));
     }
-    at_net_emit_weights(source, programs, n, o);
+    at_net_emit_weights(source, programs, n, out->head, o);
     add_workspace(source, programs, n, o);
     for (int i = 0; i < n && sets > 1; i += sets)
         add_choice(source, &programs[i], sets, o, o->sized ? o->sized->suffix[i / sets] : "");

@@ -38,22 +38,25 @@ typedef struct at_net_emit_options {
     const at_net_sized *sized;       /* NULL: programs are of one size */
 } at_net_emit_options;
 
+/* NAME.bin has a head of AT_NET_WEIGHTS_HEAD bytes, which says whose the weights are, and then the
+ * weights of each program. */
+enum { AT_NET_WEIGHTS_HEAD = 64, AT_NET_WEIGHTS_VERSION = 1 };
+typedef struct at_net_emitted {
+    at_text source, header;         /* NAME.c, NAME.h */
+    char head[AT_NET_WEIGHTS_HEAD]; /* of NAME.bin */
+} at_net_emitted;
+
 /* Programs of one network, [n], each for another instruction set, of which the source takes the
  * first that the CPU has; of several sizes, ascending, each for these sets. The kernels are lowered
  * again for the dialect of builds. */
 at_status at_net_emit(const at_net_program *programs, const at_net_build *builds, int n,
-                      const at_net_emit_options *o, at_text *source, at_text *header,
-                      at_error *err);
+                      const at_net_emit_options *o, at_net_emitted *out, at_error *err);
 /* Plain loops for other sizes; the constants that they read stand behind the last program's
  * weights.
  */
 void at_net_keep_loops(at_net_program *programs, int n, const at_net_loops *l, at_net_sized *s);
 /* The instruction set of a program's kernels. */
 const char *at_net_set_of(const at_net_program *p);
-/* The bytes of NAME.bin: a head of AT_NET_WEIGHTS_HEAD bytes, which says whose they are, and the
- * weights of each program. */
-enum { AT_NET_WEIGHTS_HEAD = 64, AT_NET_WEIGHTS_VERSION = 1 };
-void at_net_weights_head(const at_net_program *programs, int n, char head[AT_NET_WEIGHTS_HEAD]);
 /* The inputs that a main makes, each in its own type; as many as the network has, in a. */
 void **at_net_make_inputs(at_arena *a, const at_net *net);
 
@@ -97,9 +100,9 @@ void at_net_add_sizes(at_text *out, const at_net_sized *s);
  * them, and NAME_weights_fault. Before all: NAME_has_head, which each run asks whether weights
  * begin as this network's do, with the version, their hash, and how many bytes they are. */
 int64_t at_net_known_bytes(const at_net_program *programs, int n);
-void at_net_emit_head(at_text *out, const at_net_program *programs, int n,
-                      const at_net_emit_options *o);
-void at_net_emit_weights(at_text *out, const at_net_program *programs, int n,
+void at_net_weights_head(const at_net_program *programs, int n, char head[AT_NET_WEIGHTS_HEAD]);
+void at_net_emit_head(at_text *out, const char *head, const at_net_emit_options *o);
+void at_net_emit_weights(at_text *out, const at_net_program *programs, int n, const char *head,
                          const at_net_emit_options *o);
 /* net_emit_main.c */
 void at_net_emit_main_includes(at_text *out);

@@ -39,23 +39,18 @@ static void add_words(at_text *out, const char *bytes, int64_t n) {
     }
 }
 
-static void add_embedded(at_text *out, const at_net_program *programs, int n,
+static void add_embedded(at_text *out, const at_net_program *programs, int n, const char *head,
                          const at_net_emit_options *o) {
-    char head[AT_NET_WEIGHTS_HEAD];
-    at_net_weights_head(programs, n, head);
     at_text_addf(out, "\n/* what it knows */\nstatic const unsigned long long %s_known[%lld] = {",
                  o->name, (long long)(AT_NET_WEIGHTS_HEAD + at_net_known_bytes(programs, n)) / 8);
-    add_words(out, head, sizeof head);
+    add_words(out, head, AT_NET_WEIGHTS_HEAD);
     for (int i = 0; i < n; i++) add_words(out, programs[i].weights, programs[i].weights_bytes);
     at_text_addf(out, "\n};\n\nconst void *%s_weights(void) { return %s_known; }\n", o->name,
                  o->name);
 }
 
-void at_net_emit_head(at_text *out, const at_net_program *programs, int n,
-                      const at_net_emit_options *o) {
+void at_net_emit_head(at_text *out, const char *head, const at_net_emit_options *o) {
     enum { SAID = 32 }; /* bytes of the head that are not 0 */
-    char head[AT_NET_WEIGHTS_HEAD];
-    at_net_weights_head(programs, n, head);
     at_text_addf(out,
                  "\nstatic int %s_has_head(const void *weights) {\n"
                  "    static const unsigned char head[%d] = {",
@@ -69,9 +64,10 @@ void at_net_emit_head(at_text *out, const at_net_program *programs, int n,
                  SAID, SAID);
 }
 
-static void add_fault(at_text *out, const at_net_program *programs, int n,
-                      const at_net_emit_options *o) {
-    const int64_t bytes = AT_NET_WEIGHTS_HEAD + at_net_known_bytes(programs, n);
+static void add_fault(at_text *out, const char *head, const at_net_emit_options *o) {
+    uint64_t words[3]; /* as at_net_weights_head puts them */
+    memcpy(words, head + 8, sizeof words);
+    const int64_t bytes = AT_NET_WEIGHTS_HEAD + (int64_t)words[2];
     at_text_addf(
         out,
         "\nunsigned long %s_weights_bytes(void) { return %lldUL; }\n\n"
@@ -86,11 +82,11 @@ static void add_fault(at_text *out, const at_net_program *programs, int n,
         "        hash ^= hash >> 29;\n    }\n"
         "    return hash != 0x%llxu;\n}\n",
         o->name, (long long)bytes, o->name, (long long)bytes, o->name, AT_NET_WEIGHTS_HEAD,
-        (unsigned long long)weights_hash(programs, n));
+        (unsigned long long)words[1]);
 }
 
-void at_net_emit_weights(at_text *out, const at_net_program *programs, int n,
+void at_net_emit_weights(at_text *out, const at_net_program *programs, int n, const char *head,
                          const at_net_emit_options *o) {
-    if (!o->weights) add_embedded(out, programs, n, o);
-    add_fault(out, programs, n, o);
+    if (!o->weights) add_embedded(out, programs, n, head, o);
+    add_fault(out, head, o);
 }

@@ -95,20 +95,18 @@ static void write_network(const at_net_program *p, const at_net_build *b, int n,
                                    .header = "net.h",
                                    .weights = in_source ? NULL : "net.bin",
                                    .expected = &expected};
-    at_text source = {0}, header = {0};
+    at_net_emitted c = {0};
     at_error err;
-    char head[AT_NET_WEIGHTS_HEAD];
-    if (at_net_emit(p, b, n, &o, &source, &header, &err) != AT_OK) fail_msg("%s", err.text);
-    write_file("net.c", at_text_str(&source), source.len);
-    write_file("net.h", at_text_str(&header), header.len);
-    at_net_weights_head(p, n, head);
+    if (at_net_emit(p, b, n, &o, &c, &err) != AT_OK) fail_msg("%s", err.text);
+    write_file("net.c", at_text_str(&c.source), c.source.len);
+    write_file("net.h", at_text_str(&c.header), c.header.len);
     at_text bin = {0};
-    at_text_addn(&bin, head, sizeof head);
+    at_text_addn(&bin, c.head, sizeof c.head);
     for (int i = 0; i < n; i++) at_text_addn(&bin, p[i].weights, (size_t)p[i].weights_bytes);
     write_file("net.bin", at_text_str(&bin), bin.len);
     at_text_free(&bin);
-    at_text_free(&source);
-    at_text_free(&header);
+    at_text_free(&c.source);
+    at_text_free(&c.header);
 }
 
 static int run(const char *command) {

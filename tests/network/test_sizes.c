@@ -276,19 +276,17 @@ static void write_network(const sized_network *x) {
     const at_net_emit_options o = {
         .name = "net", .header = "net.h", .weights = "net.bin", .sized = &x->sized};
     const at_net_program *p = x->programs;
-    at_text source = {0}, header = {0}, bin = {0};
+    at_net_emitted c = {0};
+    at_text bin = {0};
     at_error err;
-    char head[AT_NET_WEIGHTS_HEAD];
-    if (at_net_emit(p, x->builds, SIZES, &o, &source, &header, &err) != AT_OK)
-        fail_msg("%s", err.text);
-    at_net_weights_head(p, SIZES, head);
-    at_text_addn(&bin, head, sizeof head);
+    if (at_net_emit(p, x->builds, SIZES, &o, &c, &err) != AT_OK) fail_msg("%s", err.text);
+    at_text_addn(&bin, c.head, sizeof c.head);
     for (int i = 0; i < SIZES; i++) at_text_addn(&bin, p[i].weights, (size_t)p[i].weights_bytes);
-    write_file("net.c", at_text_str(&source), source.len);
-    write_file("net.h", at_text_str(&header), header.len);
+    write_file("net.c", at_text_str(&c.source), c.source.len);
+    write_file("net.h", at_text_str(&c.header), c.header.len);
     write_file("net.bin", at_text_str(&bin), bin.len);
-    at_text_free(&source);
-    at_text_free(&header);
+    at_text_free(&c.source);
+    at_text_free(&c.header);
     at_text_free(&bin);
 }
 
