@@ -351,7 +351,7 @@ double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access 
     const bool is_weight = t->is_packing || t->role == AT_ROLE_WEIGHT,
                is_cold = is_weight && e->o.cold_weights;
     const double cold = is_cold ? a->lines[0] : 0, again = est_max(0, lines - cold);
-    const double far = lies_apart(x, a) ? far_apart : far_behind,
+    const double far = is_cold && lies_apart(x, a) ? far_apart : far_behind,
                  all_ns = (far * cold + behind * again) * line_ns;
     if (is_weight && is_one && is_ahead(e, x, a)) return est_max(beside * all_ns, all_ns - sums_ns);
     return all_ns;
@@ -374,9 +374,10 @@ static bool is_single(const at_estimator *e, const est_leaf *x, const est_access
 
 double est_written_ns(const at_estimator *e, const est_leaf *x) {
     double lines = 0;
+    if (!e->o.cold_weights) return 0;
     for (const est_access *a = x->access; a < x->access + x->num_accesses; a++)
         if (a->written && !a->in_registers && e->compute->tensors[a->tensor].is_output &&
             is_single(e, x, a))
             lines += a->lines[0];
-    return e->o.cold_weights ? far_apart * lines * (double)e->speeds.stream_ns[2] : 0;
+    return far_apart * lines * (double)e->speeds.stream_ns[2];
 }

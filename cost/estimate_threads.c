@@ -65,11 +65,14 @@ double est_share(const at_estimator *e, const est_leaf *x) {
 
 void est_add_apart(const at_estimator *e, at_estimate *sum) {
     if (e->o.threads <= 1) return;
-    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++)
+    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
+        const int loop = shared_loop(x);
+        const double share = busiest(e, x);
         for (int k = 0; k < x->num_accesses; k++) {
             const est_access *a = &x->access[k];
-            if (!is_common(x, a, shared_loop(x)) || is_touched_before(e, x, a)) continue;
-            sum->memory_ns += apart_ns(e, a, shared_loop(x), busiest(e, x));
+            if (!is_common(x, a, loop) || is_touched_before(e, x, a)) continue;
+            sum->memory_ns += apart_ns(e, a, loop, share);
             sum->alone_ns += apart_ns(e, a, -1, 1); /* one thread does all */
         }
+    }
 }
