@@ -7,7 +7,8 @@ enum {
     /* 32 registers are multiplied by one lane of another, on cores that may go in order. */
     AT_BY_ELEMENT = 1 << 8,
     /* Dot products of two s16 are one instruction, those of bytes several. */
-    AT_QUICK_WORDS = 1 << 9, /* dot products of two s16 are one instruction, of bytes several */
+    AT_QUICK_WORDS = 1 << 9,
+    /* There are dot products of two s16, and none of bytes. */
     AT_ONLY_WORDS = 1 << 10,
     AT_JUST_LANES = AT_BY_ELEMENT - 1
 };
