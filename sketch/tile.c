@@ -304,8 +304,8 @@ static at_status share_out(tiling *t) {
     if (t->choice.rows_first) apart += t->columns.len;
     if (all.len - apart < most) most = all.len - apart;
     if (t->part) most = 1;
-    for (int i = 0; i < most && goes_on; i++) {
-        if (t->choice.by_rows && is_along_row(t, all.data[i])) break;
+    while (n < most && goes_on) {
+        if (t->choice.by_rows && is_along_row(t, all.data[n])) break;
         goes_on = !is_place(t, all.data[n++]);
     }
     return sketch_share_out(t->s, t->leaf, all.data, n);
