@@ -78,8 +78,9 @@ void at_net_add_head_check(at_text *out, const at_net_emit_options *o);
 void at_net_add_alignment(at_text *out);
 /* Functions TYPE_of_float and float_of_TYPE of floats of 16 bits, as far as they are called. */
 void at_net_add_halves(at_text *out, const at_net_program *programs, int n, bool has_main);
-/* What makes whole numbers of floats, where steps or loops do (NULL: there are none); and that of
- * an expression in C, in a whole number's type. */
+/* The function whole_of, which makes a whole number of a float as at_net_store does, where a step
+ * or a loop calls it (loops NULL: there are none); and a call of it for an expression x in C, whose
+ * result has type t. */
 void at_net_add_whole(at_text *out, const at_net_program *programs, int n,
                       const at_net_loops *loops);
 void at_net_add_whole_of(at_text *out, at_net_type t, const char *x);
@@ -96,10 +97,11 @@ void at_net_emit_sizes(at_text *out, const at_net_program *programs, int n,
                        const at_net_emit_options *o);
 int64_t at_net_pieces_bytes(const at_net_sized *s, const at_net_program *largest);
 void at_net_add_sizes(at_text *out, const at_net_sized *s);
-/* net_emit_weights.c: of the programs before number n; with their weights, unless o names a file of
- * them, and NAME_weights_fault. Before all: NAME_has_head, which each run asks whether weights
- * begin as this network's do, with the version, their hash, and how many bytes they are. */
+/* net_emit_weights.c. Bytes of weights of the programs before number n. */
 int64_t at_net_known_bytes(const at_net_program *programs, int n);
+/* What weights begin with: the version, their hash, and how many bytes they are. NAME_has_head,
+ * before all that runs, which asks whether weights begin so; behind it the weights themselves,
+ * unless o names a file of them, and NAME_weights_fault. */
 void at_net_weights_head(const at_net_program *programs, int n, char head[AT_NET_WEIGHTS_HEAD]);
 void at_net_emit_head(at_text *out, const char *head, const at_net_emit_options *o);
 void at_net_emit_weights(at_text *out, const at_net_program *programs, int n, const char *head,

@@ -63,7 +63,7 @@ static bool has_rounding(const cutter *c, int node) {
     return false;
 }
 
-/* Does y read what x makes as an index? Such are prepared before a kernel begins. */
+/* Does y read what x makes as an index? Indices are prepared before a kernel begins. */
 static bool reads_as_index(const cutter *c, int y, int x) {
     const at_net_node *n = node_at(c, y);
     for (int k = 0; k < n->num_inputs && n->index_inputs; k++)

@@ -36,6 +36,8 @@ static const char *text_of(at_arena *a, const at_net_value *x, const at_net_valu
     return at_text_take(a, &text);
 }
 
+/* Then the two stay: with the Expand the repeated value is copied row by row, and the Transpose is
+ * read where it is; without it the Transpose would be made, which copies column by column. */
 static bool is_transposed(const at_net *net, const at_int_list *readers) {
     for (int i = 0; i < readers->len; i++)
         if (!strcmp(net->nodes.data[readers->data[i]].op, "Transpose")) return true;

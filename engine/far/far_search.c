@@ -8,7 +8,7 @@
 #include "engine/far/far_state.h"
 
 enum { MOST_AT_ONCE = 16 };
-static const int64_t tell_waiting_ns = 5000000000; /* workers of this machine come in one */
+static const int64_t tell_waiting_ns = 5000000000; /* workers of this machine come within 1 s */
 
 typedef struct at_far_search far_search;
 
@@ -40,7 +40,7 @@ at_status at_far_prepare(at_tuning *t, const at_request *q, at_error *err) {
     return AT_OK;
 }
 
-/* Whose time is over, or who wants no more of it. */
+/* The time is over, or the user stopped the search, before a worker came. */
 static at_status fail_alone(const far_search *f, at_error *err) {
     at_error stopped;
     at_status status = at_fail_stopped(&stopped);

@@ -15,7 +15,8 @@ AT_AGREES
 static const uint64_t seed_of_normals = 20;
 /* Errors that are no number, or larger, count as this one. */
 static const double most_error = 1e6;
-/* Of what is measured though integers are exact: the reference in double takes seconds. */
+/* Of a kernel that somebody wrote; larger ones are checked on integers alone, since the reference
+ * in double takes seconds. */
 static const double most_flops = 0x1p31;
 
 static bool matters(const at_session *s) {
@@ -186,7 +187,8 @@ at_status at_accuracy_measure(at_session *s, at_arena *a, const at_candidate *c,
     if (!s->bench->accuracy.normal.store) AT_TRY(make_data(s, err));
     if (!s->bench->accuracy.matters) return AT_OK;
     AT_TRY(run(s, a, c, result, x, err));
-    if (!result->error_no && !s->foreign) /* whose order of terms its text says alone */
+    /* A foreign kernel adds in an order that its text alone says. */
+    if (!result->error_no && !s->foreign)
         *at_push(s->arena, &s->bench->accuracy.known) = (at_known_accuracy){sums, *x};
     return AT_OK;
 }

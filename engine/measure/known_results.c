@@ -370,7 +370,8 @@ static void take_remark(reading *m, const char *comment, int64_t line) {
     at_finals_add(&m->finals, comment, line);
 }
 
-/* Those that say of which task they are are parsed once, whatever number of tasks there is. */
+/* Where the log is read for several tasks, a comment is parsed once, to find the task that it is
+ * of. */
 static void take_comment(void *ctx, const char *comment, int64_t line) {
     const readings *all = ctx;
     const char *body = strchr(comment, '{');

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One budget for all layers of a file, whatever their templates; a summary, also where it ends
- * early. */
 /* A log is read once for all of its tasks: what is no record in it is told of once, and what it
  * holds of each task counts. */
 static void one_log(void **state) {
@@ -22,6 +20,8 @@ static void one_log(void **state) {
     assert_int_equal(cli_count_lines(cli_trials("own.log"), "{"), 1 + 6);
 }
 
+/* One budget for all layers of a file, whatever their templates; a summary, also where it ends
+ * early. */
 static void one_budget(void **state) {
     (void)state;
     cli_write("net.workload",
