@@ -16,10 +16,9 @@ static bool has_interval(const at_timing *t) { return t->rounds >= 6; }
 
 static at_status print_json(const at_session *s, const at_record *r, const at_candidate *c,
                             const at_timing *t, at_error *err) {
-    at_out out = {0};
+    at_out out = at_out_object();
     const at_bound *bound = c->bound;
     bool ok = !r->error_no;
-    at_out_begin(&out, NULL, '{');
     at_out_task(&out, s);
     at_out_config(&out, &s->what.chosen.config);
     at_out_bool(&out, "ok", ok);

@@ -296,7 +296,7 @@ static bool is_one_task(const at_options *o) {
  * search did not come so far. */
 static void begin_json(set *s, at_out *json) {
     s->result.json = json;
-    at_out_begin(json, NULL, '{');
+    *json = at_out_object();
     at_out_string(json, "network", s->of->operands[0]);
 }
 

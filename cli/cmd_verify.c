@@ -138,7 +138,7 @@ static at_status print_end(verification *v, at_error *err) {
 }
 
 static at_status verify(verification *v, at_error *err) {
-    at_out_begin(&v->json, NULL, '{');
+    v->json = at_out_object();
     at_out_begin(&v->json, "records", '[');
     for (int i = 0; i < v->options->num_operands; i++)
         AT_TRY(verify_log(v, v->options->operands[i], err));

@@ -36,13 +36,12 @@ static void waits(const char *path) {
 
 at_status at_cmd_work(const at_options *o, at_error *err) {
     int served = 0;
-    at_out out = {0};
     at_catch_interrupts();
     AT_TRY(at_work_main(o->operands[0], o->idle_s, o->once, &at_interrupted, waits, told, &served,
                         err));
     if (at_interrupted) return at_fail_stopped(err);
     if (!o->json) return AT_OK;
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_int(&out, "searches", served);
     return at_out_print(&out, err);
 }

@@ -283,12 +283,11 @@ at_status at_cmd_help(const at_options *o, at_error *err) {
 
 at_status at_cmd_version(const at_options *o, at_error *err) {
     at_text text = {0};
-    at_out out;
     if (!o->json) {
         at_text_add(&text, "autotune " AT_VERSION "\n");
         return at_print(&text, err);
     }
-    out = at_out_object();
+    at_out out = at_out_object();
     at_out_string(&out, "version", AT_VERSION);
     return at_out_print(&out, err);
 }

@@ -80,22 +80,20 @@ at_status at_network_look(const at_options *o, at_network_describe *describe,
                           at_network_members *members, at_error *err) {
     at_net *net;
     at_net_program p = {0};
-    at_text text = {0};
-    at_out json = {0};
     at_net_build b = at_network_build(o);
     b.without_weights = true;
     AT_TRY(at_network_open(o, &net, err));
     at_status s = at_net_program_new(net, &b, &p, err);
     if (s == AT_OK && o->json) {
-        at_out_begin(&json, NULL, '{');
+        at_out json = at_out_object();
         at_out_string(&json, "network", net->path);
         members(&json, &p, o);
         s = at_out_print(&json, err);
     } else if (s == AT_OK) {
+        at_text text = {0};
         describe(&text, &p, o);
         s = at_print(&text, err);
     }
-    at_text_free(&text);
     at_net_program_free(&p);
     at_net_close(net);
     return s;

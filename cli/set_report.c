@@ -428,12 +428,11 @@ static void add_members(at_out *out, const layers *all) {
 }
 
 static at_status print_json(const layers *all, const at_options *o, at_error *err) {
-    at_out out = {0};
     if (all->result->json) {
         add_members(all->result->json, all);
         return AT_OK;
     }
-    at_out_begin(&out, NULL, '{');
+    at_out out = at_out_object();
     at_out_string(&out, "workload", o->workload ? o->workload : o->operands[0]);
     add_members(&out, all);
     return at_out_print(&out, err);
