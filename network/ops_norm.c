@@ -93,12 +93,15 @@ static at_status rms_normalization(net_op *o) {
     const op_reduction r = op_reduce(x, ((1u << x->rank) - 1) & ~((1u << axis) - 1));
     const char *rows = op_axes(o, "a", x->rank, r.kept), *of = op_term(o, &r, NULL),
                *in = op_index(o, "a", x->rank), *term = op_term(o, &r, "r");
+    const char *factor = op_format(o, "rsqrt(q[%s]/%lld.0 + %s)", of, (long long)r.terms,
+                                   op_number(o, op_float(o, "epsilon", 1e-5f)));
     AT_TRY(op_fits(o, 1, x->rank, x->dims));
     AT_TRY(op_out_like(o, 0, x));
+    AT_TRY(op_out(o, 1, AT_NET_FLOAT, x->rank, r.kept));
     op_add(o, "q[%s] = sum(%s) x0[%s] * x0[%s]\n", rows, op_terms(o, &r), term, term);
-    op_add(o, "y0[%s] = x0[%s]*rsqrt(q[%s]/%lld.0 + %s)*%s\n", op_axes(o, "a", x->rank, x->dims),
-           in, of, (long long)r.terms, op_number(o, op_float(o, "epsilon", 1e-5f)),
+    op_add(o, "y0[%s] = x0[%s]*%s*%s\n", op_axes(o, "a", x->rank, x->dims), in, factor,
            op_read(o, 1, "a", x->rank));
+    if (op_has_out(o, 1)) op_add(o, "y1[%s] = %s\n", rows, factor);
     return AT_OK;
 }
 
@@ -241,7 +244,7 @@ const at_net_row net_rows_norm[] = {
     NORM("Hardmax", 1, 1, 1, 1, hardmax),
     NORM("LayerNormalization", 17, 2, 3, 3, layer_normalization),
     NORM("RMSNormalization", 23, 2, 2, 1, rms_normalization),
-    NORM("SimplifiedLayerNormalization", 1, 2, 2, 1, rms_normalization),
+    NORM("SimplifiedLayerNormalization", 1, 2, 2, 2, rms_normalization),
     {"SkipLayerNormalization", "com.microsoft", 1, AT_NET_OTHER, 3, 5, 4, skip_layer_normalization},
     {"SkipSimplifiedLayerNormalization", "com.microsoft", 1, AT_NET_OTHER, 3, 4, 4,
      skip_rms_normalization},

@@ -275,6 +275,28 @@ static void joined_by_others(void **state) {
     }
 }
 
+/* The factor of each row is an output, too. */
+static void factors_of_rows(void **state) {
+    (void)state;
+    enum { WIDTH = 5, ALL = 3 * WIDTH };
+    const float *x = numbers(ALL + WIDTH), *scale = x + ALL;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,3,5");
+    onnx_constant(&g, "g", AT_NET_FLOAT, "5", as_text(scale, WIDTH), true);
+    onnx_node(&g, "SimplifiedLayerNormalization", "x g", "n factor", "epsilon=0.5");
+    onnx_node(&g, "Sub", "n factor", "y", "");
+    onnx_output(&g, "y");
+    at_net *net = open_graph(&g, NULL);
+    const double *y = compute(net, x);
+    for (int i = 0; i < ALL; i++) {
+        const int k = i % WIDTH;
+        double square = 0;
+        for (int j = 0; j < WIDTH; j++) square += pow((double)x[i - k + j], 2) / WIDTH;
+        expect_near(y[i], ((double)x[i] * (double)scale[k] - 1) / sqrt(square + 0.5));
+    }
+    at_net_close(net);
+}
+
 /* Outputs without a name: of the whole node, of the first one. */
 static void unnamed(void **state) {
     (void)state;
@@ -659,6 +681,7 @@ int main(void) {
         cmocka_unit_test(no_number),
         cmocka_unit_test(widened),
         cmocka_unit_test(joined_by_others),
+        cmocka_unit_test(factors_of_rows),
     };
     return cmocka_run_group_tests_name("network/values", tests, make_arena, free_arena);
 }
