@@ -12,6 +12,17 @@ static const char *name_in(at_arena *a, const char *item) {
 }
 static const char *file_in(const char *item) { return strchr(item, '=') + 1; }
 
+/* A name has one file. */
+static at_status check_once(at_arena *a, const char *option, const char *const *items, int num,
+                            at_error *err) {
+    for (int i = 1; i < num; i++)
+        for (int k = 0; k < i; k++)
+            if (!strcmp(name_in(a, items[k]), name_in(a, items[i])))
+                return at_fail(err, AT_E_USAGE, "%s %s is given twice: %s and %s", option,
+                               name_in(a, items[i]), file_in(items[k]), file_in(items[i]));
+    return AT_OK;
+}
+
 /* Floats as float32, whole numbers as int64; their input's type comes later. */
 static at_status read_array(at_net_arrays *x, const char *option, const char *item,
                             at_net_tensor *out, at_error *err) {
@@ -118,6 +129,9 @@ at_status at_net_arrays_open(at_arena *a, const at_options *o, at_net_arrays *ou
     const at_net_options options = {
         .dims = o->dims, .sets = o->sets, .array_of = array_of, .ctx = x};
     at_rng_seed(&rng, o->engine.seed, 51);
+    AT_TRY(check_once(a, "--input", o->net_inputs.items, o->net_inputs.num, err));
+    AT_TRY(check_once(a, "--output", o->net_outputs.items, o->net_outputs.num, err));
+    AT_TRY(check_once(a, "--expect", o->request.expects, o->request.num_expects, err));
     for (int i = 0; i < o->net_inputs.num; i++)
         AT_TRY(read_array(x, "--input", o->net_inputs.items[i], at_push(a, &x->given), err));
     x->expected = AT_NEW_ARRAY(a, at_net_tensor, o->request.num_expects + 1);
@@ -158,13 +172,15 @@ static bool is_array(const char *head, size_t len) {
     return len >= 6 && !memcmp(head, "\x93NUMPY", 6);
 }
 
-/* Neither over the network nor over an input. */
+/* Over none of the files that are read: the network's, inputs and what outputs should be. */
 static at_status check_output(const at_net_arrays *x, const char *path, at_error *err) {
     const char *read;
     for (int i = 0; (read = at_net_file_at(x->net, i)); i++)
         AT_TRY(at_check_not_read("--output", path, read, err));
     for (int i = 0; i < x->o->net_inputs.num; i++)
         AT_TRY(at_check_not_read("--output", path, file_in(x->o->net_inputs.items[i]), err));
+    for (int i = 0; i < x->o->request.num_expects; i++)
+        AT_TRY(at_check_not_read("--output", path, file_in(x->o->request.expects[i]), err));
     return AT_OK;
 }
 

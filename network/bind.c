@@ -23,8 +23,12 @@ static at_status parse_pairs(net_builder *b, const char *option, const char *tex
                 b->err, AT_E_USAGE, "%s %s%s: NAME=%s is accepted, several with commas%s", option,
                 text, which, whole ? "SIZE, a number from 1 to 2^40" : "NUMBER",
                 whole && *item && !equals ? "; several sizes of one name go with apply" : "");
-        *at_push(b->arena, out) = (net_pair){
-            .name = at_strndup(b->arena, item, (size_t)(equals - item)), .number = number};
+        const char *name = at_strndup(b->arena, item, (size_t)(equals - item));
+        for (int i = 0; i < out->len; i++)
+            if (!strcmp(out->data[i].name, name))
+                return at_fail(b->err, AT_E_USAGE, "%s %s: \"%s\" is given twice", option, text,
+                               name);
+        *at_push(b->arena, out) = (net_pair){.name = name, .number = number};
     }
     return AT_OK;
 }

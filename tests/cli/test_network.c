@@ -94,6 +94,10 @@ static void expected(void **state) {
     expect_error(2, "./autotune run m.onnx --dim N=3 --expect y=x.npy",
                  "the array is float32[2, 2], the output is float32[3, 2]");
     expect_error(2, "./autotune tune m.onnx --dim N=2 --expect y=x.npy", "goes with run");
+    expect_error(2, "./autotune run m.onnx --dim N=2 --expect y=x.npy --expect y=own.npy",
+                 "--expect y is given twice: x.npy and own.npy");
+    expect_error(2, "./autotune run m.onnx --input x=x.npy --expect y=own.npy --output y=./own.npy",
+                 "--output ./own.npy: own.npy is read, and would be written to");
 }
 
 static void refused(void **state) {
@@ -103,6 +107,9 @@ static void refused(void **state) {
     expect_error(2, "./autotune show m.onnx --dim N=2,M=2", "--dim M");
     expect_error(2, "./autotune show m.onnx --dim N=2,M=2", "names of sizes are accepted: N, x[1]");
     expect_error(2, "./autotune show m.onnx --dim N=x", "a number from 1");
+    expect_error(2, "./autotune show m.onnx --dim N=2,N=3", "--dim N=2,N=3: \"N\" is given twice");
+    expect_error(2, "./autotune run m.onnx --input x=x.npy --input x=y.npy",
+                 "--input x is given twice: x.npy and y.npy");
     expect_error(2, "./autotune show m.onnx --dim N=1,4 --dim 'x[1]=2'",
                  "--dim is given twice; write --dim N=1,4,x[1]=2");
     expect_error(2, "./autotune run m.onnx --input x=m.onnx",
