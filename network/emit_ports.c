@@ -21,8 +21,11 @@ static bool begins(const char *name, const char *with) {
 /* As the model has it, where that is a name of C and no other parameter's. */
 const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, int i) {
     const char *name = at_c_name(a, at_net_port(p, output, i)->name);
-    static const char *const taken[] = {"weights", "workspace", "known",  "memory",
-                                        "tensors", "place",     "element"};
+    static const char *const taken[] = {
+        "weights",          "workspace",         "known",
+        "memory",           "tensors",           "place",
+        "element",          "whole_of",          "float16_of_float",
+        "float_of_float16", "bfloat16_of_float", "float_of_bfloat16"};
     bool again = at_c_is_reserved(name) || isdigit((unsigned char)*name);
     again |= begins(name, "piece_") || begins(name, "loop_"); /* variables of several sizes are */
     for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) again |= !strcmp(name, taken[k]);

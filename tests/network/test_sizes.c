@@ -365,9 +365,10 @@ static void sums(onnx_graph *g) {
     onnx_output(g, "buf");
 }
 
-/* Floats far beyond any whole number: what becomes of them is the same in loops as elsewhere. */
+/* Floats far beyond any whole number: what becomes of them is the same in loops as elsewhere; and
+ * an output with the name of the function that makes whole numbers. */
 static void beyond(onnx_graph *g) {
-    static const char *const outputs[] = {"more", "less", "byte", "large", "low", "is", NULL};
+    static const char *const outputs[] = {"more", "less", "byte", "large", "low", "whole_of", NULL};
     onnx_input(g, "x", AT_NET_FLOAT, "s");
     onnx_constant(g, "first", AT_NET_INT64, "1", "0", false);
     onnx_constant(g, "much", AT_NET_FLOAT, "1", "3e25", false);
@@ -380,7 +381,7 @@ static void beyond(onnx_graph *g) {
     onnx_node(g, "Cast", "up", "byte", "to=3");
     onnx_node(g, "Cast", "up", "large", "to=13");
     onnx_node(g, "Cast", "down", "low", "to=13");
-    onnx_node(g, "Cast", "up", "is", "to=9");
+    onnx_node(g, "Cast", "up", "whole_of", "to=9");
     for (const char *const *o = outputs; *o; o++) onnx_output(g, *o);
 }
 
