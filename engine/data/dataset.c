@@ -133,7 +133,8 @@ at_same at_dataset_same(const at_dataset *d) {
 
 bool at_dataset_shrink(at_dataset *d, double times) {
     bool any = false;
-    for (int t = 0; t < d->compute->num_tensors && !d->is_exact; t++) {
+    if (d->is_exact || d->compute->in_steps) return false;
+    for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
         any |= x->role != AT_ROLE_STAGE && x->role != AT_ROLE_INDEX && !d->given[t];
     }

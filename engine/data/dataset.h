@@ -73,7 +73,7 @@ typedef struct at_same {
 at_same at_dataset_same(const at_dataset *d);
 enum { AT_MOST_SHRINKS = 5, AT_SHRINK = 4 }; /* how often, and by how much, for that reason */
 /* From the next fill on inputs that are no integers are so many times smaller; false: there are
- * none. */
+ * none, or they stand beside integers, whose type says how large they are. */
 bool at_dataset_shrink(at_dataset *d, double times);
 /* An input that has values of its own; they are borrowed. */
 void at_dataset_give(at_dataset *d, int tensor, const float *values);

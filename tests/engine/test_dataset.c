@@ -457,6 +457,31 @@ static void filling_is_stopped(void **state) {
     at_arena_free(a);
 }
 
+/* Where an output says little its inputs become smaller, all of them alike; not floats beside
+ * integers, nor the winners of their rows. */
+static void smaller_inputs(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *type;
+        bool shrinks;
+    } cases[] = {{"floats", "", true}, {"bytes", " s8", false}};
+    for (int i = 0; i < 2; i++) {
+        at_arena *a = at_arena_new();
+        fill(a, at_format(a,
+                          "args N=20, M=90\nx[N, M] : input\ny[N, M] : input%s\n"
+                          "most[n:N] = max(m:M) x[n, m]\n"
+                          "out[n:N, m:M] = exp(x[n, m] - most[n])*y[n, m]\n",
+                          cases[i].type));
+        const double before = largest("x");
+        assert_true(at_dataset_shrink(&d, 4) == cases[i].shrinks);
+        assert_true(at_dataset_fill(&d, 1));
+        if (largest("x") != (cases[i].shrinks ? before / 4 : before))
+            fail_msg("%s: %g, %g before", cases[i].name, largest("x"), before);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(factors_of_steps),      cmocka_unit_test(numbers_of_channels),
@@ -467,6 +492,7 @@ int main(void) {
         cmocka_unit_test(maxima_below_0),        cmocka_unit_test(maxima_of_chosen),
         cmocka_unit_test(arguments_that_stay),   cmocka_unit_test(filling_is_stopped),
         cmocka_unit_test(sizes_of_chains),       cmocka_unit_test(equal_winners),
+        cmocka_unit_test(smaller_inputs),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
