@@ -67,12 +67,6 @@ static const at_value *table_expr(at_low *l, int tensor, const at_aff *const *ix
             .op = AT_V_TABLE, .tensor = tensor, .table = table, .table_len = (int)count, .at = at});
 }
 
-/* An input in which an output lies is that output's memory. */
-static int stored_in(const at_low *l, int tensor) {
-    const int holder = at_compute_holder(l->program->compute, tensor);
-    return holder < 0 ? tensor : holder;
-}
-
 static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     const at_tensor *t = tensor_of(l, e->ref);
     const at_aff **ix = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
@@ -93,7 +87,7 @@ static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *cons
         const bool whole = !at_tensor_has_entries(t) && at_type_of(t->type)->is_int;
         v = at_value_new(l, (at_value){.op = AT_V_LOAD,
                                        .whole = whole,
-                                       .tensor = stored_in(l, e->ref),
+                                       .tensor = at_compute_holder(l->program->compute, e->ref),
                                        .ix = ix,
                                        .entries = at_index_entries(l, ix, t->num_axes)});
     }

@@ -61,8 +61,7 @@ static at_status add_tensor(at_arena *a, at_face *f, int tensor, int64_t *const 
     const at_file_kernel *k = f->of;
     const at_tensor *from = &k->program->compute->tensors[tensor];
     at_face_tensor *t = &f->tensors[f->num++];
-    int param = from->is_held ? param_of(k->kernel, at_compute_holder(k->program->compute, tensor))
-                              : param_of(k->kernel, tensor);
+    int param = param_of(k->kernel, at_compute_holder(k->program->compute, tensor));
     *t = (at_face_tensor){
         .tensor = tensor,
         .param = param,

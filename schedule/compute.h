@@ -142,10 +142,10 @@ typedef struct at_compute {
     bool has_integers, in_steps;
     bool has_halves; /* a tensor has elements of 16-bit floats */
 } at_compute;
-/* The input that an output lies in, the output that lies in an input; -1: there is none (held.c).
- */
+/* The input that an output lies in; -1: there is none. The tensor whose memory kernels use as
+ * this one's: of an input that an output lies in that output, else itself (held.c). */
 int at_compute_held(const at_compute *c, int output);
-int at_compute_holder(const at_compute *c, int input);
+int at_compute_holder(const at_compute *c, int tensor);
 /* Of resolved expressions (expr_axes.c): its axes as a set, of those below 32; is it of sizes and
  * numbers alone; does it read a tensor of this role? */
 uint32_t at_expr_axes(const at_expr *e);

@@ -15,10 +15,10 @@ int at_compute_held(const at_compute *c, int output) {
     return name ? at_compute_find(c, name) : -1;
 }
 
-int at_compute_holder(const at_compute *c, int input) {
-    for (int t = 0; t < c->num_tensors && c->tensors[input].is_held; t++)
-        if (at_compute_held(c, t) == input) return t;
-    return -1;
+int at_compute_holder(const at_compute *c, int tensor) {
+    for (int t = 0; t < c->num_tensors && c->tensors[tensor].is_held; t++)
+        if (at_compute_held(c, t) == tensor) return t;
+    return tensor;
 }
 
 typedef struct check {
@@ -73,7 +73,7 @@ static at_status check_reader(const check *x, int stage) {
     for (int i = 0; i < info->num_reads; i++) {
         const at_expr *read = info->reads[i];
         const int holder = at_compute_holder(&x->c->pub, read->ref);
-        if (holder < 0 || holder == stage) continue;
+        if (holder == read->ref || holder == stage) continue;
         return at_lex_fail_at(x->lex, read->line, read->col, x->err,
                               "\"%s\" reads \"%s\", in which \"%s\" lies: read that", t->name,
                               x->c->pub.tensors[read->ref].name, x->c->pub.tensors[holder].name);
