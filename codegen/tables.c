@@ -31,7 +31,8 @@ typedef struct {
     AT_VEC(table) tables;
     AT_VEC(numbers) numbers;
     AT_VEC(given) givens;
-    int sym; /* the loop over entries; -1: not made yet */
+    int sym;           /* the loop over entries; -1: not made yet */
+    const char *label; /* of the statement at hand */
 } maker;
 
 int at_entry_of(const at_low *l, int sym, bool any) {
@@ -154,7 +155,8 @@ static const at_value *number_between(maker *m, const at_aff *x, int64_t lo, int
     at_value *v = AT_NEW(l->arena, at_value);
     *v = (at_value){.op = AT_V_CONST};
     if (!are_few(lo, hi)) {
-        at_lower_fail(l, "an index that may be beyond %d is used as a value", MOST_NUMBERS);
+        at_lower_fail(l, "@%s uses an index that may be beyond %d as a value", m->label,
+                      MOST_NUMBERS);
         return v;
     }
     make_symbol(m);
@@ -266,7 +268,10 @@ static const at_value *value_look_up(maker *m, const at_value *v) {
 
 static void list_look_up(maker *m, at_ir *n) {
     for (; n; n = n->next) {
-        if (n->kind == AT_IR_STMT) n->stmt.val = value_look_up(m, n->stmt.val);
+        if (n->kind == AT_IR_STMT) {
+            m->label = n->stmt.label;
+            n->stmt.val = value_look_up(m, n->stmt.val);
+        }
         list_look_up(m, n->child);
         list_look_up(m, n->other);
     }

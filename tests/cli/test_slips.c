@@ -70,7 +70,7 @@ static void messages(void **state) {
         {"run dense --args M=16,N=16,K=16 --config default --timeout 0.0001ms",
          "exceeded 1e-07 s; --timeout gives it more time", 3},
         {"run ./own.c --config default",
-         "tables: an index that may be beyond 16777216 is used as a value", 3},
+         "tables: @b uses an index that may be beyond 16777216 as a value", 3},
     };
     write_own("a[x] > 0 ? a[x] : x*20000000");
     cli_write("w.mtx",

@@ -197,7 +197,7 @@ static void show_before_failure(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *command = "./autotune show far.te --args N=20000000 --dump=%s";
         const cli_result *r = cli_expect(3, command, cases[i].pass);
-        check_contains(r->err, "tables: an index that may be beyond 16777216 is used as a value\n");
+        check_contains(r->err, "tables: @y uses an index that may be beyond 16777216 as a value\n");
         if (cases[i].is_through) check_contains(r->out, "=>\n");
         if (cases[i].is_through) check_contains(r->out, "\nfor ");
         else assert_string_equal(r->out, "");
