@@ -32,9 +32,8 @@ static void load_mask(at_x86 *x, int lanes) {
 
 /* Four or eight lanes at once. */
 static void load_together(at_x86 *x, const at_tile_op *op) {
-    const at_type type = x->t->slot_type[op->slot];
-    const int one = (int)at_type_bytes(type);
-    const bool has_sign = at_type_of(type)->least < 0;
+    const int one = (int)at_type_bytes(x->t->slot_type[op->slot]);
+    const bool has_sign = at_x86_has_sign(x, op);
     const at_x86_arg args[] = {at_vec(op->dst, 4 * op->lanes),
                                at_x86_memory(x, op, one * op->lanes)};
     const at_x86_op load = one == 1   ? has_sign ? AT_X86_VPMOVSXBD : AT_X86_VPMOVZXBD

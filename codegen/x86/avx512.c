@@ -23,8 +23,6 @@ static void zip(at_x86 *x, const at_tile_op *op) {
     at_asm_emit(&x->code, ops[op->kind - AT_T_ZIP_LOW], 0, false, 4, args);
 }
 
-static bool has_sign(at_type t) { return t == AT_S8 || t == AT_S16; }
-
 /* Floats of 16 bits: those of IEEE 754 are converted, those of upper halves shifted. As copies
  * these have no lower half, so that a register that is stored can be shifted back. */
 static void load_halves(at_x86 *x, const at_tile_op *op) {
@@ -84,9 +82,9 @@ static void move_narrow(at_x86 *x, const at_tile_op *op, bool store) {
                      m = at_x86_memory(x, op, one * width / 4),
                      k = whole ? at_mask_reg(0) : at_x86_mask(x, n);
     const at_x86_arg store_args[] = {m, k, v}, load_args[] = {v, k, m};
-    const at_x86_op load = has_sign(type) ? bytes ? AT_X86_VPMOVSXBD : AT_X86_VPMOVSXWD
-                           : bytes        ? AT_X86_VPMOVZXBD
-                                          : AT_X86_VPMOVZXWD;
+    const at_x86_op load = at_x86_has_sign(x, op) ? bytes ? AT_X86_VPMOVSXBD : AT_X86_VPMOVSXWD
+                           : bytes                ? AT_X86_VPMOVZXBD
+                                                  : AT_X86_VPMOVZXWD;
     const at_x86_op cut = bytes ? AT_X86_VPMOVDB : AT_X86_VPMOVDW;
     at_asm_emit(&x->code, store ? cut : load, 0, !store && !whole, 3,
                 store ? store_args : load_args);

@@ -123,10 +123,9 @@ at_x86_arg at_x86_memory(at_x86 *x, const at_tile_op *op, int bytes) {
 }
 
 at_x86_arg at_x86_narrow_element(at_x86 *x, const at_tile_op *op) {
-    const at_type type = x->t->slot_type[op->slot];
     const at_x86_arg to = at_gpr32(AT_X86_SCRATCH),
-                     m = at_x86_memory(x, op, (int)at_type_bytes(type));
-    if (type == AT_S8 || type == AT_S16) EMIT(x, MOVSX, to, m);
+                     m = at_x86_memory(x, op, (int)at_type_bytes(x->t->slot_type[op->slot]));
+    if (at_x86_has_sign(x, op)) EMIT(x, MOVSX, to, m);
     else EMIT(x, MOVZX, to, m);
     return to;
 }

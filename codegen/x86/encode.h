@@ -89,6 +89,11 @@ static inline at_x86_arg at_x86_reg(const at_x86 *x, int r) { return at_vec(r, x
  * two other pointers are asked for. Of an operation, what it reads or writes. */
 int at_x86_pointer(at_x86 *x, int slot);
 at_x86_arg at_x86_memory(at_x86 *x, const at_tile_op *op, int bytes);
+/* Are elements in memory integers with a sign? */
+static inline bool at_x86_has_sign(const at_x86 *x, const at_tile_op *op) {
+    const at_type_facts *type = at_type_of(x->t->slot_type[op->slot]);
+    return type->is_int && type->least < 0;
+}
 /* An element that is narrower than a lane, in a register for integers. */
 at_x86_arg at_x86_narrow_element(at_x86 *x, const at_tile_op *op);
 /* Instructions of AVX and later sets, of sets of 64-byte registers all but AND and OR. */

@@ -12,21 +12,16 @@ static at_x86_arg element(at_x86 *x, const at_tile_op *op, int i) {
     return at_x86_memory(x, &one, (int)at_type_bytes(x->t->slot_type[op->slot]));
 }
 
-static bool has_sign(const at_x86 *x, const at_tile_op *op) {
-    return at_type_of(x->t->slot_type[op->slot])->least < 0;
-}
-
 static at_x86_arg loaded(at_x86 *x, const at_tile_op *op, int i) {
-    const at_x86_arg to = at_gpr32(AT_X86_SCRATCH);
-    if (has_sign(x, op)) EMIT(x, MOVSX, to, element(x, op, i));
-    else EMIT(x, MOVZX, to, element(x, op, i));
-    return to;
+    at_tile_op one = *op;
+    one.off += i;
+    return at_x86_narrow_element(x, &one);
 }
 
 /* Four at once: each element twice, or in front of zeros. */
 static void load_four(at_x86 *x, const at_tile_op *op, at_x86_arg v) {
     const int bytes = (int)at_type_bytes(x->t->slot_type[op->slot]);
-    const bool is_signed = has_sign(x, op);
+    const bool is_signed = at_x86_has_sign(x, op);
     const at_x86_arg beside = is_signed ? v : scratch();
     if (!is_signed) EMIT(x, XORPS, beside, beside);
     if (bytes == 1) {
@@ -71,7 +66,7 @@ static void store(at_x86 *x, const at_tile_op *op) {
         EMIT(x, MOVQ, at_x86_memory(x, op, 8), s);
         return;
     }
-    if (has_sign(x, op)) EMIT(x, PACKSSWB, s, s);
+    if (at_x86_has_sign(x, op)) EMIT(x, PACKSSWB, s, s);
     else EMIT(x, PACKUSWB, s, s);
     EMIT(x, MOVD, at_x86_memory(x, op, 4), s);
 }
