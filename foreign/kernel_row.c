@@ -208,7 +208,7 @@ at_status at_foreign_check_output(const at_foreign *f, const char *output, at_er
 }
 
 static void name_row(at_head *h) {
-    const char *slash = strrchr(h->pub.path, '/'), *name = slash ? slash + 1 : h->pub.path;
+    const char *name = at_base_name(h->pub.path);
     int ending = ending_of(name);
     size_t n = strlen(name) - (ending < 0 ? 0 : strlen(endings[ending].ending));
     h->pub.language = ending < 0 ? AT_LANGUAGE_C : endings[ending].language;
