@@ -6,7 +6,7 @@ typedef struct at_range {
     double lo, hi;
 } at_range;
 
-/* Of both. */
+/* The least range that holds both, and where products of a number of either lie. */
 at_range at_range_hull(at_range x, at_range y);
 at_range at_range_product(at_range x, at_range y);
 
