@@ -145,7 +145,7 @@ static bool is_int(const at_net *net, int v) {
     return v >= 0 && at_net_type_is_int(net->values.data[v].type);
 }
 
-/* Loops make them of what nodes compute, and of outputs. */
+/* Loops make whole numbers of what nodes compute, and of outputs. */
 static bool has_whole(const at_net *net) {
     for (int i = 0; i < net->outputs.len; i++)
         if (is_int(net, net->outputs.data[i])) return true;

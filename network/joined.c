@@ -160,7 +160,7 @@ static bool reads_in_bounds(const at_joined_tensor *s, int tensor) {
     return false;
 }
 
-/* By a stage of the part other than itself, from number `first` on. */
+/* Does a stage of the part other than the tensor itself, from number `first` on, read it? */
 static bool is_read(const at_joined *j, int tensor, int first) {
     for (int i = first; i < j->tensors.len; i++) {
         const at_joined_tensor *s = &j->tensors.data[i];

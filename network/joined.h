@@ -43,8 +43,8 @@ void at_join_permute(at_joined *j, int tensor, const int *order);
 /* Stages without a sum that are no output go into their readers where that costs nothing; what
  * nothing reads, as of a node of several outputs, goes. */
 void at_join_dissolve(at_joined *j);
-/* Behind that: has the text an output that is none of the part, a stage of a recurrence that only
- * stages before it read? */
+/* After at_join_dissolve: has the text an output that is none of the part, a stage of a recurrence
+ * that only stages before it read? */
 bool at_join_has_stray(const at_joined *j);
 /* Stages between lose last axes of extent 1 that their readers have more elements along, as the
  * largest of a row has. */

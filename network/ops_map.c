@@ -73,7 +73,8 @@ static at_status hard_sigmoid(net_op *o) {
     return op_map(o, op_in(o, 0)->type, "min(max(X0*%s + %s, 0), 1)", alpha, beta);
 }
 
-/* Of the sum with a second input where there is one, as ONNX Runtime's joined nodes have it. */
+/* GELU of the sum with a second input where there is one, as ONNX Runtime's joined nodes have it.
+ */
 static at_status gelu_of(net_op *o, bool by_tanh) {
     const char *x = op_in(o, 1) ? "(X0 + X1)" : "X0";
     if (by_tanh)

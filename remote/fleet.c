@@ -183,7 +183,7 @@ static void turn_all(fleet *f) {
     }
 }
 
-/* A directory whose workers a step of Slurm's starts, the spot behind it. */
+/* Does a step of Slurm's, which is the spot behind it, start the workers of this directory? */
 static bool has_step(const at_spots *spots, int dir) {
     return dir + 1 < spots->len && spots->data[dir + 1].path == spots->data[dir].path;
 }

@@ -14,7 +14,7 @@ typedef struct known_task {
     const at_template_row *row;
     const at_json *args;
     const at_task *task; /* NULL: it cannot be made */
-    at_error why;        /* then */
+    at_error why;        /* it cannot be made */
 } known_task;
 
 struct at_record_uses {

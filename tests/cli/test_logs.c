@@ -152,7 +152,7 @@ static void beside_trials(void **state) {
     cli_expect(0, "./autotune log t.log --json");
     assert_int_equal(cli_member(cli_member(cli_json(), "tasks")->child, "anchors")->integer,
                      beside);
-    /* Of no trial but that one nothing is said that denies it. */
+    /* A log of the default configuration alone has no trials, and its time is not called theirs. */
     cli_expect(0, "grep '^#\\|\"part\": \"anchor\"' t.log >alone.log");
     out = cli_expect(0, "./autotune log alone.log")->out;
     if (beside) assert_non_null(strstr(out, "  0 trials, 0 valid, 1 of the default configuration"));

@@ -83,7 +83,8 @@ static void from_file_to_program(void **state) {
     expect_text(r->out, "0 of 4 kinds of parts are tuned");
     assert_string_equal(r->err, "");
     cli_expect(0, "test ! -e own.bin && cc -std=c99 -O1 own.c -o own && ./own");
-    /* Weights of before stay, and are told of; another file of that name is nobody's business. */
+    /* Weights of an earlier apply stay, and are told of; another file of that name is nobody's
+     * business. */
     cli_expect(0, "cp net.bin own.bin");
     r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --weights source -o own.c");
     expect_text(r->err, "own.bin: of an earlier apply; own.c has its weights in itself\n");

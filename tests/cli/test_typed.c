@@ -270,7 +270,7 @@ static void larger_divisors(void **state) {
     called(text, caller);
 }
 
-/* What they leave of a number near their negative is small, and exact. */
+/* The rest that such a divisor leaves of a number near its negative is small, and exact. */
 static void small_rests(void **state) {
     (void)state;
     static const char text[] = "args N=16\nw[N] : index\n"

@@ -253,7 +253,7 @@ static void unfit(void **state) {
                            "odd.log:1: no configuration of its task"));
 }
 
-/* Nor are those whose arguments make no task: each verb says so, none calls one the best. */
+/* Nor are records whose arguments make no task: each verb says so, none calls one the best. */
 static void of_no_task(void **state) {
     static const char *const args[] = {
         "[1000000000000000000, 1000000000000000000, 64, \"float32\"]", "[64, 64, \"float32\"]",
