@@ -49,11 +49,9 @@ static at_net *made(void) {
 
 static at_status run(const at_net *net, const int64_t *x, const int32_t *narrow, void **outputs,
                      at_error *err) {
-    at_net_program p;
-    const at_net_build b = {0};
+    at_net_program p = onnx_program(net, NULL);
     void *memory = NULL;
     const void *inputs[] = {x, narrow};
-    if (at_net_program_new(net, &b, &p, err) != AT_OK) fail_msg("%s", err->text);
     for (int i = 0; i < OUTPUTS; i++)
         outputs[i] = at_alloc(arena, (size_t)net->values.data[net->outputs.data[i]].elements * 8);
     assert_int_equal(posix_memalign(&memory, 64, (size_t)p.workspace_bytes + 64), 0);

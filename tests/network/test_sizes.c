@@ -255,14 +255,12 @@ static void make_sized(sized_network *x, const char *dims, const char *parameter
     if (at_net_sizes_of(arena, dims, &x->sizes, &err) != AT_OK) fail_msg("%s", err.text);
     const int64_t *size = x->sizes.value;
     for (int i = 0; i < SIZES; i++) {
-        at_net_program *p = &x->programs[i];
         x->sized.suffix[i] = at_format(arena, "%lld", (long long)size[i]);
         x->nets[i] = open(&x->sizes, size[i]);
         x->builds[i].engine.dialect = AT_DIALECT_GNU;
-        if (at_net_program_new(x->nets[i], &x->builds[i], p, &err) != AT_OK)
-            fail_msg("%s", err.text);
-        if (p->workspace_bytes + AT_NET_ALIGNMENT > x->sized.workspace_bytes)
-            x->sized.workspace_bytes = p->workspace_bytes + AT_NET_ALIGNMENT;
+        x->programs[i] = onnx_program(x->nets[i], &x->builds[i]);
+        const int64_t bytes = x->programs[i].workspace_bytes + AT_NET_ALIGNMENT;
+        if (bytes > x->sized.workspace_bytes) x->sized.workspace_bytes = bytes;
     }
     if (at_net_find_rows(arena, x->nets[0], size[0], x->nets[1], size[1], &x->rows, &err) != AT_OK)
         fail_msg("%s", err.text);
