@@ -281,7 +281,8 @@ void at_par_setup(at_par *par, int threads);
 void at_job_execute(at_inside *in, const at_job *job, at_outcome *out);
 /* Its steps (job_steps.c). */
 at_job_end at_job_load(const at_job *job, at_arena_no number, at_code *code, at_outcome *out);
-/* Of outputs that are also read, and stay as a run leaves them: what is in them before. */
+/* Outputs get the poison; those that are also read, and stay as a run leaves them, what is in them
+ * before. */
 void at_job_poison_outputs(const at_inside *in, const at_job *job, const at_place *places);
 void at_job_fill_large(const at_job *job, const at_place *p);
 uint32_t at_large_word(int sign);
