@@ -3,8 +3,7 @@
  * noticed must be the same program, bit by bit, on three draws of ordinary and special values; or,
  * where values are not exact, the same function but for rounding, as sums of (x - mean)*x are those
  * of (x - mean)*(x - mean): these are counted apart. make test looks at some, make mutants at 200
- * of each. AT_ONLY=softmax: of tasks whose names contain that; AT_ONLY==softmax: of the one with
- * this name. */
+ * of each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,23 +52,13 @@ static void count(const char *name, const char *args, int wanted) {
     text_subject_close(&s);
 }
 
-static bool is_asked(const char *name) {
-    const char *only = getenv("AT_ONLY");
-    return !only || (*only == '=' ? !strcmp(name, only + 1) : strstr(name, only) != NULL);
-}
-
 static void all_of(const char *const (*tasks)[2], int n, int wanted) {
     missed = 0;
     for (int i = 0; i < n; i++)
-        if (is_asked(tasks[i][0]))
+        if (mutants_are_asked(tasks[i][0]))
             count(tasks[i][0], tasks[i][1],
                   wanted == ALL ? mutants_of(tasks[i][0], tasks[i][1], ALL) : wanted);
     assert_int_equal(missed, 0);
-}
-
-static bool is_whole(void) {
-    const char *all = getenv("AT_MUTANTS");
-    return all && !strcmp(all, "all");
 }
 
 static void some(void **state) {
@@ -96,18 +85,18 @@ static void some(void **state) {
 
 static void templates(void **state) {
     (void)state;
-    if (!is_whole()) skip();
+    if (!mutants_are_all()) skip();
     missed = 0;
     for (int i = 0; i < at_template_count(); i++) {
         const char *name = at_template_at(i)->name;
-        if (is_asked(name)) count(name, "", mutants_of(name, "", ALL));
+        if (mutants_are_asked(name)) count(name, "", mutants_of(name, "", ALL));
     }
     assert_int_equal(missed, 0);
 }
 
 static void fused(void **state) {
     (void)state;
-    if (!is_whole()) skip();
+    if (!mutants_are_all()) skip();
     static const char *const tasks[][2] = {
         {"dense+bias", ""},
         {"dense+add", ""},
@@ -127,7 +116,7 @@ static int by_name(const void *x, const void *y) {
 
 static void examples(void **state) {
     (void)state;
-    if (!is_whole()) skip();
+    if (!mutants_are_all()) skip();
     at_arena *a = at_arena_new();
     DIR *d = opendir("examples/te");
     AT_VEC(const char *) names = {0};
@@ -139,7 +128,8 @@ static void examples(void **state) {
     qsort(names.data, (size_t)names.len, sizeof *names.data, by_name);
     missed = 0;
     for (int i = 0; i < names.len; i++)
-        if (is_asked(names.data[i])) count(names.data[i], "", mutants_of(names.data[i], "", ALL));
+        if (mutants_are_asked(names.data[i]))
+            count(names.data[i], "", mutants_of(names.data[i], "", ALL));
     assert_int_equal(missed, 0);
     at_arena_free(a);
 }

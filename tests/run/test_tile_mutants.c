@@ -368,20 +368,10 @@ static void count(const char *name, const char *args, int wanted) {
     text_subject_close(&x.text);
 }
 
-static bool is_asked(const char *name) {
-    const char *only = getenv("AT_ONLY");
-    return !only || strstr(name, only);
-}
-
-static bool is_whole(void) {
-    const char *all = getenv("AT_MUTANTS");
-    return all && !strcmp(all, "all");
-}
-
 static void all_of(const char *const (*tasks)[2], int n, int wanted) {
     missed = 0;
     for (int i = 0; i < n; i++)
-        if (is_asked(tasks[i][0]))
+        if (mutants_are_asked(tasks[i][0]))
             count(tasks[i][0], tasks[i][1],
                   wanted == ALL ? mutants_of(tasks[i][0], tasks[i][1], ALL) : wanted);
     assert_int_equal(missed, 0);
@@ -450,13 +440,13 @@ static const char *const of_templates[][2] = {
 
 static void templates(void **state) {
     (void)state;
-    if (!is_whole()) skip();
+    if (!mutants_are_all()) skip();
     all_of(of_templates, sizeof of_templates / sizeof *of_templates, ALL);
 }
 
 static void fused(void **state) {
     (void)state;
-    if (!is_whole()) skip();
+    if (!mutants_are_all()) skip();
     static const char *const tasks[][2] = {
         {"dense+bias", "M=11,N=37,K=19"},
         {"dense+add", "M=11,N=37,K=19"},
@@ -551,7 +541,7 @@ static const char *const of_examples[][2] = {
 
 static void examples(void **state) {
     (void)state;
-    if (!is_whole()) skip();
+    if (!mutants_are_all()) skip();
     all_of(of_examples, sizeof of_examples / sizeof *of_examples, ALL);
 }
 

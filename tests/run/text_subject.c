@@ -352,3 +352,13 @@ int mutants_of(const char *name, const char *args, int all) {
         if (strstr(name, words[i]) || strstr(args, words[i])) return 5 * all;
     return all;
 }
+
+bool mutants_are_asked(const char *name) {
+    const char *only = getenv("AT_ONLY");
+    return !only || (*only == '=' ? !strcmp(name, only + 1) : strstr(name, only) != NULL);
+}
+
+bool mutants_are_all(void) {
+    const char *all = getenv("AT_MUTANTS");
+    return all && !strcmp(all, "all");
+}

@@ -43,5 +43,10 @@ bool text_subject_rounds_otherwise(text_subject *s, const text_mutant *m, at_rng
 /* How many mutants of a task are tried where of others there are `all`: five times as many of sums
  * of bytes, which go wrong in few elements. */
 int mutants_of(const char *name, const char *args, int all);
+/* Is a task of this name asked for? AT_ONLY=softmax: tasks whose names contain that;
+ * AT_ONLY==softmax: the one with this name. */
+bool mutants_are_asked(const char *name);
+/* Those of all tasks, by AT_MUTANTS=all? */
+bool mutants_are_all(void);
 
 #endif
