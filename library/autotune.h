@@ -209,9 +209,10 @@ AT_LIB_PUBLIC void at_lib_kernel_free(at_lib_kernel *kernel); /* and its functio
 /* An argument of a kernel: an input as declared, or an output, row by row. */
 typedef struct at_lib_tensor {
     const char *name;
-    const char *type;      /* of elements: "f32", "s64", "s32", "s16", "s8", "u8", "bool", .. */
-    int is_output, is_int; /* 2: an output that is read, too, and changed in part; of integers */
-    int is_packed;         /* one that the pack function takes: a weight or an index */
+    const char *type; /* of elements: "f32", "s64", "s32", "s16", "s8", "u8", "bool", .. */
+    int is_output;    /* 2: an output that is read, too, of which a call changes a part */
+    int is_int;       /* of integers */
+    int is_packed;    /* one that the pack function takes: a weight or an index */
     int num_dims;
     const int64_t *dims; /* in the task's own layout, which is the same for every configuration */
     int64_t elements, size_bytes;
