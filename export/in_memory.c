@@ -38,10 +38,9 @@ at_status at_emit_in_memory(at_arena *a, const at_file_kernel *kernel, const cha
     AT_TRY(make_face(a, kernel, &f, err));
     f.parallel_for = parallel_for;
     at_kernel_define_in_memory(&text, &f);
-    *out = (at_memory_kernel){.source = at_strdup(a, at_text_str(&text)),
+    *out = (at_memory_kernel){.source = at_text_take(a, &text),
                               .workspace_bytes = at_format(a, "%s_workspace_bytes", name),
                               .tensors = AT_NEW_ARRAY(a, at_memory_tensor, f.num)};
-    at_text_free(&text);
     if (f.name) {
         out->plain = f.name;
         out->call = at_format(a, "%s_call", name);
