@@ -189,7 +189,7 @@ static at_status choose_filling(at_arena *a, const at_face *f, filling *out, at_
     for (int i = 0; i < f->num; i++)
         if (f->tensors[i].tensor >= 0) num[f->tensors[i].tensor] = f->tensors[i].elements;
     for (int t = 0; t < n; t++) {
-        bound[t] = !p && c->tensors[t].role == AT_ROLE_INDEX ? (double)entries[t].hi : -1;
+        bound[t] = !p && c->tensors[t].role == AT_ROLE_INDEX ? at_index_bound(&entries[t]) : -1;
         if (!p && entries[t].ascends && entries[t].hi > longest) longest = entries[t].hi;
     }
     const at_data_known known = {
