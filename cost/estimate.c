@@ -340,7 +340,7 @@ static void find_tiles(at_estimator *e) {
 }
 
 /* Lines from L3 and from memory come no faster than these caches give them, whatever is worked out
- * meanwhile, and what is written no faster than that. */
+ * meanwhile; the leaf takes written_ns at least. */
 static void wait_for_lines(const at_speeds *s, double written_ns, at_estimate *x) {
     double lines_ns = 0;
     for (int level = 1; level < 3; level++)

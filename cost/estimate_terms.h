@@ -21,7 +21,7 @@ typedef struct est_border {
     est_places places; /* of these, those asked */
     int terms;         /* combinations of what is summed over that were asked */
     double *number;    /* [terms] of combinations that each stands for */
-    double *holds;     /* [places][terms] in how many places of the other axes it counts there */
+    double *holds; /* [places][terms] in how many places of the other axes a term counts there */
     struct {
         int64_t width; /* of blocks; 0: none is kept here */
         double share;  /* of (block, term), those with any */

@@ -39,7 +39,7 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
     switch (op->kind) {
     case AT_T_LOAD:
         *(op->lanes == 1 ? &k->bcasts : &k->loads) += times;
-        if (op->fours) { /* each further one is put into the register */
+        if (op->fours) { /* each further four lanes are put into the register */
             const double more = times * (op->lanes / 4 - 1);
             k->loads += more, k->adds += more, k->instructions += more;
         }

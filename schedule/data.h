@@ -13,8 +13,8 @@ enum { AT_LEAST_MOVING = 4 };
 typedef struct at_fill {
     double lo, hi, unit, apart;
     int64_t row;
-    bool has_powers; /* every fourth of numbers above 0 that are not whole is a power of two: of
-                        what it is multiplied by halves come out, whose rounding is seen */
+    bool has_powers; /* every fourth of numbers above 0 that are not whole is a power of two: its
+                        products with whole numbers may be halves, whose rounding is seen */
     bool has_0; /* else none of the whole numbers is, since what is multiplied by it does not matter
                  */
 } at_fill;

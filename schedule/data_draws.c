@@ -238,8 +238,8 @@ at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err) {
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* Do entries say to which place a term of the stage belongs? What is done at a place without a
- * term, and with a term that belongs nowhere, is seen there alone. */
+/* Do entries say to which place a term of the stage belongs? What a kernel does at a place
+ * without a term, or with a term that belongs nowhere, is seen only where data have such. */
 static bool has_places(const data_ruler *r, int stage) {
     const at_scatter x = at_scatter_of(&r->c->tensors[stage]);
     bool any = false;

@@ -94,8 +94,8 @@ void data_multiply(data_ruler *r, double factor); /* the fills of marked tensors
 bool data_meets_extreme(data_ruler *r, int tensor);
 /* r->size, of computations with integers. */
 void data_find_sizes(data_ruler *r);
-/* Of an input or weight of floats beside integers, whose results are rounded to a type: such that
- * most results lie within it, or larger. */
+/* The fill of an input or weight of floats beside integers, whose results are rounded to a type:
+ * most results lie within the type, or, is_large, they are as large as the integers. */
 at_fill data_fill_in_steps(const data_ruler *r, int tensor, bool is_large);
 /* Does an expression read a tensor of that role, itself or through stages? */
 bool data_reads_role(const data_ruler *r, const at_expr *e, at_role role);

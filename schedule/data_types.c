@@ -25,7 +25,7 @@ static bool is_positive(const at_compute *c, const at_expr *e) {
     return e->op == AT_X_INDEX && c->tensors[e->ref].type == AT_U8;
 }
 
-/* Of an element, about, where those of tensors are known. */
+/* About how large an element is, where the sizes of tensors are known. */
 static double size_of(const data_ruler *r, const at_expr *e) {
     double x, y;
     switch (e->op) {
@@ -52,7 +52,7 @@ static double size_of(const data_ruler *r, const at_expr *e) {
     }
 }
 
-/* 1 where nothing is known. */
+/* About how large a tensor's elements are; 1 where nothing is known. */
 static double size_of_tensor(const data_ruler *r, int t) {
     const at_tensor *x = &r->c->tensors[t];
     const at_type_facts *type = at_type_of(x->type);

@@ -5,7 +5,8 @@
  *
  * The computation is the same as with memory of its own. In the caller's, elements that stay are
  * there already, so a kernel writes the others alone, and a second run finds what the first one
- * left: it changes nothing. So nobody else reads the input, and the output does as what stays. */
+ * left: it changes nothing. So no other stage reads the input, and the output
+ * reads it only as the elements that stay. */
 #include "schedule/schedule_int.h"
 
 #include <string.h>

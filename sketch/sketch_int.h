@@ -118,9 +118,7 @@ at_status sketch_put(sketch_state *s, at_edit_kind kind, const char *stage, bool
 at_status sketch_fuse(sketch_state *s, const char *stage, const char *const *loops, int n);
 /* The same, and threads share the loop that it becomes; none: nothing is to be done. */
 at_status sketch_share_out(sketch_state *s, const char *stage, const char *const *loops, int n);
-/* An edit that makes a stage or its loop another one, and stage `name`: AT_EDIT_FACTOR and the
- * like.
- */
+/* AT_EDIT_FACTOR, AT_EDIT_TURN or AT_EDIT_ACROSS: makes stage `name` of a stage and its loop. */
 at_status sketch_make(sketch_state *s, at_edit_kind kind, const char *stage, const char *other,
                       const char *loop, const char *name);
 /* Attributes of a leaf, as a tree's text has them; a sum is summed in stage `name` and copied. */
@@ -161,7 +159,7 @@ at_status sketch_split_by(sketch_state *s, const char *stage, const char *axis, 
 /* Into vectors, and what goes over them: parts[0] and parts[1]. */
 at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axis,
                              const char **parts);
-/* Into groups and what is within one, of so many steps. */
+/* Into groups of `size` steps, and what is within a group. */
 at_status sketch_split_sized(sketch_state *s, const char *stage, const char *axis, const char *size,
                              const char **group, const char **within);
 /* The loop of axis k into groups, as its divisor has them, and what is within one. */
@@ -191,8 +189,8 @@ void sketch_chain(const sketch_state *s, sketch_states *out);
 at_status sketch_vectors(sketch_state *s, int stage, const char **outer);
 /* The same, and with a long sum of few elements shared out among threads (nest_lanes.c). */
 void sketch_factor(const sketch_state *s, sketch_states *out);
-/* [tensor] the stages with leaves that read a tensor, also through what has none; the first of
- * them, -1: there is none. leaves: [tensor]; NULL: those of the facts. */
+/* [tensor] the stages with leaves that read a tensor, also through stages without; the first of
+ * these stages, -1: there is none. leaves: [tensor]; NULL: those of the facts. */
 const bool *sketch_readers(const sketch_state *s, int tensor, const bool *leaves);
 int sketch_first_reader(const sketch_state *s, int tensor, const bool *leaves);
 /* A stage that copies another one in its own order stands where it is read, unless it is an output.
