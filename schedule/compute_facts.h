@@ -54,9 +54,9 @@ at_status at_compute_given_ranges(at_arena *a, const at_compute *c, const int64_
  * part of one entry alone, as of packed words? Then entries may be negative. */
 bool at_index_is_packed(at_arena *a, const at_compute *c, int tensor);
 /* n entries of such a range; where there are four and more, lo and hi are among them. Entries that
- * ascend begin with lo and end with hi. Others are in random order: at_entries_once different ones,
- * and some of these again; 0: random ones, as where the range has more than eight times n. The i-th
- * of the different ones is lo +
+ * ascend begin with lo and end with hi; one that is alone is hi, in draw 1 a lower one. Others are
+ * in random order: at_entries_once different ones, and some of these again; 0: random ones, as
+ * where the range has more than eight times n. The i-th of the different ones is lo +
  * (at_entries_first + i)*at_entries_step modulo the range. Draw 0 has as many different ones as
  * there can be; draw 1 goes on where these end or, where they are all, has half of them, and one
  * often. */

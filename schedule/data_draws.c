@@ -253,3 +253,14 @@ bool data_has_places(const data_ruler *r) {
     for (int s = 0; s < r->c->num_tensors && !any; s++) any = has_places(r, s);
     return any;
 }
+
+/* Does a single entry, which the data are to have, say how far a reduction goes? */
+bool data_has_lone_bound(const data_ruler *r) {
+    const at_data_known *k = r->known;
+    bool any = false;
+    for (int t = 0; k->entries && t < r->c->num_tensors && !any; t++)
+        any = r->c->tensors[t].role == AT_ROLE_INDEX && k->num_entries[t] == 1 &&
+              k->entries[t].ascends && k->entries[t].lo < k->entries[t].hi &&
+              !(k->indices && k->indices[t]);
+    return any;
+}

@@ -401,7 +401,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     out->is_exact = r.is_exact;
     out->draw[0].fill = r.fill;
     AT_TRY(data_second_draw(&r, out, err));
-    if (out->num_draws == 1 && data_has_places(&r)) {
+    if (out->num_draws == 1 && (data_has_places(&r) || data_has_lone_bound(&r))) {
         out->draw[1] = out->draw[0];
         out->num_draws = 2;
     }

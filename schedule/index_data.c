@@ -113,6 +113,12 @@ static void spread(const at_index_range *r, int draw, int64_t n, at_rng *rng, in
     }
 }
 
+/* A bound of a reduction that is the only one: the greatest, then one an odd number below it, as
+ * what is left behind whole tiles and pieces is seen there alone. */
+static int64_t lone_bound(const at_index_range *r, int draw, at_rng *rng) {
+    return draw ? r->hi - (int64_t)(at_rng_below(rng, (uint64_t)(r->hi - r->lo)) | 1) : r->hi;
+}
+
 void at_index_fill(const at_index_range *r, int draw, int64_t n, at_rng *rng, int32_t *out) {
     if (r->lo == r->hi) { /* of many entries the numbers would take longer than all else */
         for (int64_t i = 0; i < n; i++) out[i] = (int32_t)r->lo;
@@ -122,8 +128,9 @@ void at_index_fill(const at_index_range *r, int draw, int64_t n, at_rng *rng, in
         spread(r, draw, n, rng, out);
         return;
     }
+    if (n == 1) out[0] = (int32_t)lone_bound(r, draw, rng);
+    if (n < 2) return;
     for (int64_t i = 0; i < n; i++) out[i] = (int32_t)random_entry(r, rng);
-    if (!n) return;
     qsort(out, (size_t)n, sizeof *out, compare);
     out[0] = (int32_t)r->lo;
     out[n - 1] = (int32_t)r->hi;

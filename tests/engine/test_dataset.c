@@ -278,6 +278,25 @@ static void maxima_below_0(void **state) {
     }
 }
 
+/* How far a reduction goes is the most that is allowed, and another time an odd number less. */
+static void lone_bounds(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    fill_any(a, "args N=8, T=64\na[N, T] : input\npos : index\n"
+                "s[n:N] = sum(j:0..pos + 1) a[n, j]\n");
+    const int *pos = (const int *)(const void *)values_of("pos");
+    assert_int_equal(d.rule.num_draws, 2);
+    for (uint64_t seed = 1; seed < 100; seed++) {
+        for (d.draw = 0; d.draw < 2; d.draw++) {
+            assert_true(at_dataset_fill(&d, seed));
+            if (!d.draw) assert_int_equal(*pos, 63);
+            else assert_true(*pos >= 0 && *pos <= 62 && *pos % 2 == 0);
+        }
+    }
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* Which of several equal ones is the place of the largest is seen in the second draw alone, beside
  * integers as well; there all lie below 0. */
 static void equal_winners(void **state) {
@@ -492,7 +511,7 @@ int main(void) {
         cmocka_unit_test(maxima_below_0),        cmocka_unit_test(maxima_of_chosen),
         cmocka_unit_test(arguments_that_stay),   cmocka_unit_test(filling_is_stopped),
         cmocka_unit_test(sizes_of_chains),       cmocka_unit_test(equal_winners),
-        cmocka_unit_test(smaller_inputs),
+        cmocka_unit_test(smaller_inputs),        cmocka_unit_test(lone_bounds),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
