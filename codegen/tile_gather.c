@@ -75,9 +75,9 @@ static int bounded(at_builder *b, int sym, int64_t *more) {
     return combined(b, s.kind == AT_SYM_MIN ? AT_T_INT_MIN : AT_T_INT_MAX, v, number);
 }
 
-/* What lanes add up to be is a place of the tensor less what is added outside of them: a number of
- * 32 bits, whatever its terms are. */
-static bool fits_lanes(at_builder *b, const at_value *load, const at_tile_place *p) {
+/* What lanes add up to be is a place of the tensor less what is added outside of them, `more` among
+ * it: a number of 32 bits, whatever its terms are. */
+static bool fits_lanes(at_builder *b, const at_value *load, const at_tile_place *p, int64_t more) {
     at_low *l = b->l;
     const at_tile_digit *d = p->digits;
     const at_aff *others = load->at;
@@ -85,7 +85,8 @@ static bool fits_lanes(at_builder *b, const at_value *load, const at_tile_place 
     for (int i = 0; i < p->num_digits; i++)
         others = at_aff_add_times(l, others, at_aff_sym(l, d[i].entry), -d[i].k);
     at_aff_range(l, others, &lo, &hi);
-    if (hi <= INT32_MAX && l->buffers[load->tensor].elements - lo <= INT32_MAX) return true;
+    if (hi + more <= INT32_MAX && l->buffers[load->tensor].elements - lo - more <= INT32_MAX)
+        return true;
     if (p->num_digits > 1 || l->syms.data[d->entry].kind != AT_SYM_LOAD) return false;
     for (const at_entry_bound *e = load->entries; e; e = e->next)
         if (e->list == l->syms.data[d->entry].tensor && e->lo >= INT32_MIN / d->k &&
@@ -94,15 +95,16 @@ static bool fits_lanes(at_builder *b, const at_value *load, const at_tile_place 
     return d->k == 1;
 }
 
-/* The places in lanes as integers, but for a number, which goes to *off. */
-static int places(at_builder *b, const at_tile_place *p, int64_t *off) {
+/* The places in lanes as integers, but for a number, *more. */
+static int places(at_builder *b, const at_tile_place *p, int64_t *more) {
     int sum = -1;
+    *more = 0;
     for (int i = 0; i < p->num_digits && !b->failed; i++) {
         const at_tile_digit *d = &p->digits[i];
-        int64_t more = 0;
-        const int place = multiplied(b, bounded(b, d->entry, &more), d->k);
+        int64_t of_entry = 0;
+        const int place = multiplied(b, bounded(b, d->entry, &of_entry), d->k);
         sum = sum < 0 ? place : combined(b, AT_T_INT_ADD, sum, place);
-        *off += d->k * more;
+        *more += d->k * of_entry;
     }
     return sum;
 }
@@ -112,11 +114,12 @@ int at_build_gathered(at_builder *b, const at_value *v, const at_tile_place *p) 
         const at_tile_digit *d = &p->digits[i];
         if (d->k < 1 || d->times != 1 || d->plus || d->by != 1) b->failed = true;
     }
-    if (p->lane || p->by || p->may_miss || b->failed || !fits_lanes(b, v, p)) b->failed = true;
-    int64_t off = p->off;
+    if (p->lane || p->by || p->may_miss) b->failed = true;
+    int64_t more;
     const int from = at_build_find_slot(b, p, false), lanes = at_build_lanes(b);
-    const int place = places(b, p, &off);
-    if (b->failed || off <= -INT32_MAX / 8 || off >= INT32_MAX / 8) {
+    const int place = places(b, p, &more);
+    const int64_t off = p->off + more;
+    if (b->failed || !fits_lanes(b, v, p, more) || off <= -INT32_MAX / 8 || off >= INT32_MAX / 8) {
         b->failed = true;
         return 0;
     }

@@ -383,6 +383,24 @@ static void bounded_places_are_gathered(void **state) {
     at_arena_free(a);
 }
 
+/* Of a tensor of nearly 2^31 elements, a place and what is added outside of lanes is more than
+ * lanes hold. */
+static void far_places_are_not_gathered(void **state) {
+    (void)state;
+    static const char body[] = "x[R, D] : input\n"
+                               "e[N]    : index\n"
+                               "y[d:D, n:N] = x[min(max(e[n] - 15000000, 0), R - 1), d]\n";
+    const program sizes[] = {
+        {"near", "R=1000 D=16 N=32", body, "d, n:vec =>\n    @y = d, n\n"},
+        {"far", "R=134217720 D=16 N=32", body, "d, n:vec =>\n    @y = d, n\n"}};
+    at_arena *a = at_arena_new();
+    for (int far = 0; far < 2; far++) {
+        at_low *l = lower(a, &sizes[far], at_target_find("avx512"));
+        assert_true((count_ops(l, AT_T_GATHER) > 0) == !far);
+    }
+    at_arena_free(a);
+}
+
 static void programs_run(const at_target *target) {
     skip_without(target);
     at_arena *a = at_arena_new();
@@ -706,6 +724,7 @@ static void hand_made_neon(void **state) { (void)state, hand_made_run(at_target_
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounded_places_are_gathered),
+        cmocka_unit_test(far_places_are_not_gathered),
         cmocka_unit_test(programs_scalar),
         cmocka_unit_test(programs_sse2),
         cmocka_unit_test(programs_avx2),
