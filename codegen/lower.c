@@ -76,8 +76,10 @@ static void verify_tiles(at_low *l) {
 static bool out_of_reach(const at_tile *t) {
     for (int i = 0; i < t->num_ops; i++) {
         int64_t off = t->ops[i].off * 4, bump = t->ops[i].bump * 4;
+        int64_t last = off + t->ops[i].fours * t->ops[i].lanes; /* its last four lanes */
         bool multiplied = t->ops[i].kind == AT_T_INDEX;
-        if (off != (int32_t)off || (multiplied && bump != (int32_t)bump)) return true;
+        if (off != (int32_t)off || last != (int32_t)last || (multiplied && bump != (int32_t)bump))
+            return true;
     }
     return false;
 }
