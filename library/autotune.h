@@ -136,8 +136,7 @@ AT_LIB_PUBLIC int64_t at_lib_index(at_lib_task *task, const char *entity);
 typedef struct at_lib_progress {
     int64_t done, total;      /* trials; total: at most */
     int64_t answered, failed; /* of those done: known from the log; not valid */
-    /* The last trial: its configuration, how it ended (0: valid, else AutoTVM's error number), its
-     * speed. */
+    /* The last trial: its configuration, its end (0: valid, else AutoTVM's number), its speed. */
     int64_t index;
     int error_no;
     double gflops;
@@ -201,8 +200,7 @@ AT_LIB_PUBLIC int at_lib_best(at_lib_task *task, const char *log, at_lib_record 
  * sets that the log has, one that this CPU has is taken; where it has none of them,
  * at_lib_error names what is missing (AT_LIB_USAGE). Nothing is measured, no process is started. */
 AT_LIB_PUBLIC at_lib_kernel *at_lib_load_log(at_lib_task *task, const char *log);
-/* The same of a configuration: JSON as of at_lib_entity; NULL or "default": the one without
- * tuning. */
+/* The same of a configuration: JSON as of at_lib_entity; NULL or "default": without tuning. */
 AT_LIB_PUBLIC at_lib_kernel *at_lib_load_entity(at_lib_task *task, const char *entity);
 AT_LIB_PUBLIC void at_lib_kernel_free(at_lib_kernel *kernel); /* and its functions */
 
