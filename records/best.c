@@ -104,6 +104,17 @@ static int choose_groups(const at_pick_job *job, at_per per, at_pick *picks, int
     return left;
 }
 
+/* Each text once, before the first record that needs it. */
+static void add_texts(at_pick_job *job) {
+    at_key_map seen = {.arena = job->arena};
+    for (int i = 0; i < job->picks.len; i++) {
+        at_pick *p = &job->picks.data[i];
+        const int before = seen.keys.len;
+        const char *text = job->judge.text_of(job->arena, &p->record);
+        if (text && at_key_map_add(&seen, text) == before) p->text = text;
+    }
+}
+
 static at_status choose(at_chooser *c, at_pick_job *job, at_per per, bool with_output,
                         at_error *err) {
     int64_t records = 0;
@@ -124,6 +135,7 @@ static at_status choose(at_chooser *c, at_pick_job *job, at_per per, bool with_o
                        job->paths[0], job->num_paths > 1 ? " and the others" : "");
     if (per != AT_PER_CONTEXT)
         job->picks.len = choose_groups(job, per, job->picks.data, job->picks.len);
+    if (job->judge.text_of) add_texts(job);
     for (int i = 0; i < job->picks.len; i++) at_pick_print(job->out, &job->picks.data[i]);
     return AT_OK;
 }

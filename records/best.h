@@ -39,6 +39,7 @@ typedef enum at_per {
 } at_per;
 typedef struct at_pick {
     at_record record;
+    const char *text; /* comment: what its task computes, of the first pick of the task; or NULL */
     const char *finals; /* comment lines: its samples in finals */
     const char *source; /* path */
     int64_t considered; /* valid trials it was chosen from */
@@ -46,7 +47,7 @@ typedef struct at_pick {
     bool is_in_state;   /* there were results for that objective; else it was chosen without */
     bool is_by_time; /* those it was chosen from were not all compared in pairs with one anchor */
 } at_pick;
-/* The record and its finals, as they stand in a log. */
+/* The text of its task, the record and its finals, as they stand in a log. */
 void at_pick_print(at_text *out, const at_pick *p);
 typedef bool at_here_fn(const at_record *r);
 /* Questions about records whose answers need templates or this machine; each may be NULL: it is not
@@ -56,6 +57,8 @@ typedef struct at_pick_judge {
     bool (*operator_of)(at_arena *a, const at_record *r, const char **name, const at_json **args);
     /* Is it of this CPU? Such records come first where choosing goes beyond contexts and CPUs. */
     at_here_fn *is_here;
+    /* What its task computes, as a comment of a log; NULL: the program knows its template. */
+    const char *(*text_of)(at_arena *a, const at_record *r);
 } at_pick_judge;
 typedef bool at_pick_fn(void *ctx, const char *path, const at_record *r);
 /* The best records of the inputs and, if it exists, of output_path: the record that really was

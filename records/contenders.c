@@ -372,6 +372,7 @@ bool at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out) {
 }
 
 void at_pick_print(at_text *out, const at_pick *p) {
+    if (p->text) at_text_addf(out, "#%s\n", p->text);
     at_record_print(out, &p->record);
     if (p->finals) at_text_add(out, p->finals);
 }

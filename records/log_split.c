@@ -7,11 +7,15 @@
 #include <string.h>
 
 typedef struct part {
-    const char *path;
+    const char *path, *task;
     int identity; /* of task and arguments, in split.identities */
     int64_t records;
     at_output *out;
 } part;
+
+typedef struct task_text {
+    const char *task, *line; /* what it computes: a comment line */
+} task_text;
 
 typedef struct split {
     at_arena *arena;
@@ -20,6 +24,7 @@ typedef struct split {
     at_key_map keys, identities;
     AT_VEC(part) parts;     /* [keys] */
     AT_VEC(at_text) before; /* [identities] comment lines so far, but finals */
+    AT_VEC(task_text) texts;
     at_text text;
     at_error error; /* of a callback */
 } split;
@@ -42,7 +47,12 @@ static at_status add_part(split *s, const at_record *r, at_error *err) {
     part *p = at_push(s->arena, &s->parts);
     *p = (part){.path = at_format(s->arena, "%s.%03d.wkl", s->path, i)};
     p->identity = identity_of(s, r);
+    p->task = at_strdup(s->arena, r->task);
     AT_TRY(at_output_open(p->path, &rules, &p->out, err));
+    for (int k = 0; k < s->texts.len; k++) {
+        const task_text *t = &s->texts.data[k];
+        if (!strcmp(t->task, p->task)) AT_TRY(at_output_add(p->out, t->line, strlen(t->line), err));
+    }
     const at_text *before = &s->before.data[p->identity];
     return before->len ? at_output_add(p->out, at_text_str(before), before->len, err) : AT_OK;
 }
@@ -56,12 +66,30 @@ static at_status part_of(split *s, const at_record *r, part **out, at_error *err
     return AT_OK;
 }
 
+/* A text goes with every task of its name, also with parts that begin later. */
+static void take_text(split *s, const char *comment) {
+    const at_json *v, *name;
+    const char *json = strchr(comment, '{');
+    if (at_json_parse(s->arena, json, strlen(json), &v, NULL) != AT_OK) return;
+    name = at_json_get(v, "name");
+    if (!name || name->kind != AT_JSON_STRING) return;
+    const task_text t = {name->string, at_format(s->arena, "#%s\n", comment)};
+    *at_push(s->arena, &s->texts) = t;
+    for (int i = 0; i < s->parts.len && !s->error.status; i++)
+        if (!strcmp(s->parts.data[i].task, t.task))
+            at_output_add(s->parts.data[i].out, t.line, strlen(t.line), &s->error);
+}
+
 /* A line goes with its task. Anchors and the objective come before the records that they are about,
  * so also to parts that begin later. */
 static void take_comment(void *ctx, const char *comment, int64_t line) {
     split *s = ctx;
     at_comment c;
     (void)line;
+    if (!strncmp(comment, "te {", 4)) {
+        take_text(s, comment);
+        return;
+    }
     at_arena *a = at_arena_new();
     if (at_comment_read(a, comment, NULL, &c)) {
         int identity = identity_of(s, &(at_record){.task = c.task, .args = c.args});

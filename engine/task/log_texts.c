@@ -58,24 +58,39 @@ bool at_log_text_is_there(const char *path, const char *line) {
     return each_line(path, is_same, (void *)(uintptr_t)line);
 }
 
-static bool add(void *ctx, const char *line) {
-    int *count = ctx;
-    at_arena *a = at_arena_new();
+typedef struct named_text {
+    const char *name, *text;
+} named_text;
+
+typedef struct texts {
+    at_arena *arena;
+    AT_VEC(named_text) of; /* the last of each name */
+    int lines;
+} texts;
+
+static bool note(void *ctx, const char *line) {
+    texts *t = ctx;
     const at_json *v = NULL;
-    const at_template_row *row;
     const char *json = line + strlen(head) - 1;
-    if (at_json_parse(a, json, strlen(json), &v, NULL) == AT_OK) {
+    if (at_json_parse(t->arena, json, strlen(json), &v, NULL) == AT_OK) {
         const at_json *name = at_json_get(v, "name"), *text = at_json_get(v, "text");
         if (name && text && name->kind == AT_JSON_STRING && text->kind == AT_JSON_STRING &&
-            at_is_template_name(name->string) &&
-            at_template_find(name->string, &row, NULL) != AT_OK)
-            (void)at_user_computation_add(name->string, text->string, NULL);
+            at_is_template_name(name->string)) {
+            int i = 0;
+            while (i < t->of.len && strcmp(t->of.data[i].name, name->string) != 0) i++;
+            if (i == t->of.len) (void)at_push(t->arena, &t->of);
+            t->of.data[i] = (named_text){name->string, text->string};
+        }
     }
-    at_arena_free(a);
-    return ++*count == MOST_TEXTS;
+    return ++t->lines == MOST_TEXTS;
 }
 
 void at_log_texts_load(const char *path) {
-    int count = 0;
-    (void)each_line(path, add, &count);
+    texts t = {.arena = at_arena_new()};
+    const at_template_row *row;
+    (void)each_line(path, note, &t);
+    for (int i = 0; i < t.of.len; i++)
+        if (at_template_find(t.of.data[i].name, &row, NULL) != AT_OK)
+            (void)at_user_computation_add(t.of.data[i].name, t.of.data[i].text, NULL);
+    at_arena_free(t.arena);
 }

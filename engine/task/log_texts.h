@@ -12,8 +12,9 @@
 const char *at_log_text_line(at_arena *a, const at_template_row *row);
 /* Does the log at that path have that line? */
 bool at_log_text_is_there(const char *path, const char *line);
-/* Computations that a log brings along are known from now on, where no template has their name.
- * What is no computation is passed over. Only files are read, no pipes. */
+/* Computations that a log brings along are known from now on, where no template has their name;
+ * of several texts of one name the last. What is no computation is passed over. Only files are
+ * read, no pipes. */
 void at_log_texts_load(const char *path);
 
 #endif

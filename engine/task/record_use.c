@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/task/log_texts.h"
 #include "engine/task/operator.h"
 #include "engine/task/template_change.h"
 
@@ -142,10 +143,15 @@ void at_use_counts_end(at_use_counts *p, const at_engine_options *o) {
             o, at_unfit_text(p->arena, p->unfit_log, p->unfit_line, p->unfit, p->unfit_why));
 }
 
+static const char *text_of(at_arena *a, const at_record *r) {
+    const at_template_row *row;
+    return at_template_find(r->task, &row, NULL) == AT_OK ? at_log_text_line(a, row) : NULL;
+}
+
 at_status at_pick_usable(at_arena *a, const at_engine_options *o, const char *const *logs,
                          int num_logs, const char *output, at_force force, at_per per,
                          at_pick **picks, int *num_picks, at_error *err) {
-    static const at_pick_judge judge = {at_operator_of_record, at_is_of_this_cpu};
+    static const at_pick_judge judge = {at_operator_of_record, at_is_of_this_cpu, text_of};
     at_use_counts *p = at_use_counts_new(a, o->accept_changed);
     at_status s = at_pick_best(a, logs, num_logs, at_is_usable, p, o->objective, output, force, per,
                                &judge, o->warn, o->ctx, picks, num_picks, err);

@@ -365,25 +365,43 @@ static void text_in_the_log(void **state) {
     cli_expect(0, "./autotune alone --trials 8 --log alone.log --json");
     assert_int_equal(cli_number(cli_json(), "from_log"), 6);
     cli_expect(2, "./autotune run alone");
+    /* So do logs that are made of it, and what is picked into one of them. */
+    cli_write("beside.te", "args N=19\na[N] : input\nb[n:N] = a[n] + 1\n");
+    cli_expect(0, "./autotune ./beside.te --trials 2 --log beside.log && rm beside.te");
+    cli_expect(0, "./autotune pick_best alone.log >picked.log && cp picked.log both.log && "
+                  "./autotune pick_best beside.log -o both.log");
+    cli_expect_verified("picked.log", "");
+    cli_expect_verified("both.log", "");
+    assert_int_equal(cli_count_lines(cli_read("both.log"), "#te {"), 2);
+    cli_expect(0, "cat alone.log beside.log >joined.log && ./autotune log --split joined.log");
+    cli_expect_verified("joined.log.000.wkl", "");
+    cli_expect_verified("joined.log.001.wkl", "");
+}
+
+/* A file that changed between two searches: the later text is the log's. */
+static void changed_text_in_the_log(void **state) {
+    (void)state;
+    cli_write("sums.te", "args N=19\na[N] : input\nb[n:N] = a[n] + 1\n");
+    cli_expect(0, "./autotune ./sums.te --trials 2 --log sums.log");
+    cli_write("sums.te", "args N=19\na[N] : input\nb[n:N] = a[n] - 1\n");
+    cli_expect(0, "./autotune ./sums.te --trials 2 --log sums.log && rm sums.te");
+    assert_int_equal(cli_count_lines(cli_read("sums.log"), "#te {"), 2);
+    cli_expect(0, "./autotune pick_best sums.log -o last.log");
+    assert_non_null(strstr(cli_read("last.log"), "a[n] - 1"));
+    assert_null(strstr(cli_read("last.log"), "a[n] + 1"));
+    cli_expect_verified("last.log", "");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_in_the_log),
-        cmocka_unit_test(commands),
-        cmocka_unit_test(indices),
-        cmocka_unit_test(places_in_ranges),
-        cmocka_unit_test(far_ranges),
-        cmocka_unit_test(large_triangle),
-        cmocka_unit_test(several_outputs),
-        cmocka_unit_test(packed_entries),
-        cmocka_unit_test(terms_with_places),
-        cmocka_unit_test(arrays),
-        cmocka_unit_test(entities),
-        cmocka_unit_test(lengths),
-        cmocka_unit_test(mistakes),
-        cmocka_unit_test(transfer),
-        cmocka_unit_test(large),
+        cmocka_unit_test(text_in_the_log),  cmocka_unit_test(changed_text_in_the_log),
+        cmocka_unit_test(commands),         cmocka_unit_test(indices),
+        cmocka_unit_test(places_in_ranges), cmocka_unit_test(far_ranges),
+        cmocka_unit_test(large_triangle),   cmocka_unit_test(several_outputs),
+        cmocka_unit_test(packed_entries),   cmocka_unit_test(terms_with_places),
+        cmocka_unit_test(arrays),           cmocka_unit_test(entities),
+        cmocka_unit_test(lengths),          cmocka_unit_test(mistakes),
+        cmocka_unit_test(transfer),         cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
