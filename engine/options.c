@@ -61,6 +61,11 @@ const at_target *at_engine_target(const at_engine_options *o) {
     return o->isa ? at_target_find(o->isa) : at_target_here();
 }
 
+const at_target *at_engine_target_for(const at_engine_options *o, const at_compute *c) {
+    const at_target *t = at_engine_target(o);
+    return o->isa ? t : at_target_of_types(t, c);
+}
+
 double at_accuracy_limit(const at_engine_options *o) {
     static const double default_limit = 1e-5;
     return o->max_error > 0 ? o->max_error : default_limit;

@@ -80,6 +80,8 @@ typedef struct at_engine_options {
 at_status at_engine_check(const at_engine_options *o, at_error *err);
 /* The one that is named, or this CPU's best. */
 const at_target *at_engine_target(const at_engine_options *o);
+/* The same, where none is named, with what a computation's types of elements have use for. */
+const at_target *at_engine_target_for(const at_engine_options *o, const at_compute *c);
 /* Errors above it are a failure (data/accuracy.h): what the options say, or 1e-5, which holds for
  * algorithms with tables of numbers alone. */
 double at_accuracy_limit(const at_engine_options *o);

@@ -131,6 +131,5 @@ at_status at_net_find_ways(at_net_program *p, at_error *err) {
 }
 
 const char *at_net_isa(const at_net_build *b, const at_task *task) {
-    const at_target *t = at_engine_target(&b->engine);
-    return b->engine.isa ? t->name : at_target_of_types(t, at_task_compute(task))->name;
+    return at_engine_target_for(&b->engine, at_task_compute(task))->name;
 }

@@ -68,11 +68,7 @@ static at_status choose_target(at_session *s, const at_context *recorded, bool m
                                at_error *err) {
     const at_engine_options *o = &s->options;
     s->how.target = !o->isa && recorded ? at_target_find(recorded->isa) : NULL;
-    if (!s->how.target) {
-        s->how.target = at_engine_target(o);
-        if (!o->isa)
-            s->how.target = at_target_of_types(s->how.target, at_task_compute(s->what.task));
-    }
+    if (!s->how.target) s->how.target = at_engine_target_for(o, at_task_compute(s->what.task));
     if (!measuring || at_target_check(s->how.target, err) == AT_OK) return AT_OK;
     if (o->isa) return at_fail_at(err, "--isa %s: ", o->isa);
     const char *lacks = s->how.target->name;

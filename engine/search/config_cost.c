@@ -59,7 +59,7 @@ at_cost_model *at_cost_model_late(const at_task *task, const at_engine_options *
 
 void at_cost_model_set(at_cost_model *m, const at_speed_table *table) {
     const at_engine_options *o = m->options;
-    const at_target *target = at_engine_target(o);
+    const at_target *target = at_engine_target_for(o, at_task_compute(m->task));
     at_speeds speeds;
     at_speeds_of(table, target, &speeds);
     set_options(m,

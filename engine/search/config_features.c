@@ -143,7 +143,7 @@ at_status at_features_of(at_feature_maker *m, const at_task *task, const at_engi
     if (at_task_num_sketches(task)) m->costs = at_cost_model_new(task, o);
     if (m->set != AT_FEATURES_BOUND) return AT_OK;
     m->lower = (at_lower_options){.dialect = AT_DIALECT_TCC,
-                                  .target = at_engine_target(o),
+                                  .target = at_engine_target_for(o, at_task_compute(task)),
                                   .pack_inline = o->packing == AT_PACKING_INLINE,
                                   .name = "kernel",
                                   .prefetch_above = at_cpu_facts()->l2_bytes};

@@ -41,7 +41,8 @@ static at_status pick(at_arena *a, const at_engine_options *o, const at_task *ta
     int64_t proposals[PROPOSALS], best = -1;
     double least = INFINITY, costs_ns = INFINITY;
     at_estimate e;
-    AT_TRY(at_task_default_config(a, task, at_engine_target(o)->default_lanes, out, err));
+    AT_TRY(at_task_default_config(
+        a, task, at_engine_target_for(o, at_task_compute(task))->default_lanes, out, err));
     if (at_cost_config(costs, out, &e)) costs_ns = e.ns, least = weighed(&e) * enough;
     int n = first_proposals(task, costs, proposals);
     for (int i = 0; i < n; i++) {

@@ -33,7 +33,8 @@ static void share_known(at_arena *a, const at_tuning *parent, const at_features 
 }
 
 bool at_tuning_default_config(at_session *s, at_config *out) {
-    const int lanes = at_engine_target(&s->options)->default_lanes;
+    const int lanes =
+        at_engine_target_for(&s->options, at_task_compute(s->what.task))->default_lanes;
     if (s->what.chosen.has_sketch)
         return at_task_sketch_default(s->arena, s->what.task, s->what.chosen.sketch, lanes, out,
                                       NULL) == AT_OK;

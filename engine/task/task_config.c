@@ -184,8 +184,9 @@ at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char 
     const char *given = text;
     if (!text || !strcmp(text, "default")) {
         out->from = "default";
-        return at_task_default_config(a, out->task, at_engine_target(o)->default_lanes,
-                                      &out->config, err);
+        return at_task_default_config(
+            a, out->task, at_engine_target_for(o, at_task_compute(out->task))->default_lanes,
+            &out->config, err);
     }
     out->from = "--config";
     size_t len = strlen(text);
@@ -213,8 +214,9 @@ static at_status from_sketch(at_arena *a, const at_engine_options *o, const at_r
                              at_selection *out, at_error *err) {
     AT_TRY(find_sketch(q, out, err));
     out->from = at_format(a, "--sketch %s", q->sketch);
-    return at_task_sketch_default(a, out->task, out->sketch, at_engine_target(o)->default_lanes,
-                                  &out->config, err);
+    return at_task_sketch_default(
+        a, out->task, out->sketch,
+        at_engine_target_for(o, at_task_compute(out->task))->default_lanes, &out->config, err);
 }
 
 static at_status from_index(at_arena *a, int64_t index, at_selection *out, at_error *err) {

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "engine/engine.h"
+#include "engine/measure/target_here.h"
 #include "tests/any_task.h"
 #include "tests/arena.h"
 
@@ -43,7 +44,30 @@ static void picks(void **state) {
     pick_of("examples/te/matmul_add.te", "N=36,L=40,M=64");
 }
 
+/* Estimates are of the instruction set that the session's kernels are of: of bytes that a CPU has
+ * dot products for, not of its set for floats. */
+static void estimates_know_types(void **state) {
+    (void)state;
+    at_error err;
+    at_config config;
+    at_estimate e, named;
+    at_task *task = any_task(arena, "dense", "M=48,N=96,K=64,types=\"u8s8s32\"");
+    const at_compute *c = at_task_compute(task);
+    at_engine_options o = {0};
+    assert_ptr_equal(at_engine_target_for(&o, c), at_target_of_types(at_target_here(), c));
+    at_cost_model *m = at_cost_model_new(task, &o);
+    o.isa = at_engine_target_for(&o, c)->name;
+    assert_string_equal(at_engine_target_for(&o, c)->name, o.isa);
+    at_cost_model *of_named = at_cost_model_new(task, &o);
+    assert_int_equal(at_task_default_config(arena, task, 16, &config, &err), AT_OK);
+    assert_true(at_cost_config(m, &config, &e) && at_cost_config(of_named, &config, &named));
+    assert_true(e.ns > 0 && !(e.ns < named.ns) && !(e.ns > named.ns));
+    at_cost_model_free(of_named);
+    at_cost_model_free(m);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(picks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(picks),
+                                       cmocka_unit_test(estimates_know_types)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
