@@ -36,7 +36,10 @@ typedef struct number {
     double f;
 } number;
 
+static double as_float(number x) { return x.is_float ? x.f : (double)x.i; }
+
 static const double strange = 1000.25;
+enum { STRANGE_INT = 77 };
 
 points *points_new(at_arena *a, const at_compute *c, const int64_t *values, int64_t *const *extents,
                    const at_data *data) {
@@ -90,19 +93,24 @@ static double in_range(double v) {
 
 static number value(place *x, const at_expr *e);
 
+/* What a read finds outside of a tensor. */
+static number outside(const at_tensor *t) {
+    if (at_tensor_has_entries(t)) return (number){.i = 3};
+    return (number){.is_float = true, .f = at_type_of(t->type)->is_int ? STRANGE_INT : strange};
+}
+
 static number read(place *x, const at_expr *e) {
     points *p = x->p;
     const at_tensor *t = &p->c->tensors[e->ref];
     int64_t offset = 0;
     for (int i = 0; i < e->nargs; i++)
         offset = offset * p->extents[e->ref][i] + value(x, e->arg[i]).i;
-    if (offset < 0 || offset >= elements(p, e->ref))
-        return t->role == AT_ROLE_INDEX ? (number){.i = 3}
-                                        : (number){.is_float = true, .f = strange};
+    if (offset < 0 || offset >= elements(p, e->ref)) return outside(t);
     if (t->role == AT_ROLE_INDEX) return (number){.i = p->data[e->ref].i[offset]};
     if (t->role != AT_ROLE_STAGE)
         return (number){.is_float = true, .f = at_type_value(t->type, p->data[e->ref].f, offset)};
-    return (number){.is_float = true, .f = points_at(p, e->ref, offset)};
+    const double f = points_at(p, e->ref, offset);
+    return t->is_places ? (number){.i = (int64_t)f} : (number){.is_float = true, .f = f};
 }
 
 static number of_floats(at_op op, double x, double y) {
@@ -113,6 +121,9 @@ static number of_floats(at_op op, double x, double y) {
     case AT_X_DIV: return (number){true, 0, in_range(x / y)};
     case AT_X_MIN: return (number){true, 0, x < y ? x : y};
     case AT_X_MAX: return (number){true, 0, x > y ? x : y};
+    case AT_X_BIT_AND: return (number){true, 0, (double)((int64_t)x & (int64_t)y)};
+    case AT_X_BIT_OR: return (number){true, 0, (double)((int64_t)x | (int64_t)y)};
+    case AT_X_SHIFT_RIGHT: return (number){true, 0, (double)((int64_t)x >> (int64_t)y)};
     case AT_X_LT: return (number){.i = x < y};
     case AT_X_LE: return (number){.i = x <= y};
     case AT_X_GT: return (number){.i = x > y};
@@ -120,6 +131,13 @@ static number of_floats(at_op op, double x, double y) {
     case AT_X_EQ: return (number){.i = x == y};
     default: return (number){.i = x != y};
     }
+}
+
+/* What e is, beside integers: a float after each operation, unless it is a whole number. */
+static number in_step(const place *x, const at_expr *e, number v) {
+    const at_compute *c = x->p->c;
+    if (v.is_float && c->in_steps && !at_expr_is_whole(c, e)) v.f = (float)v.f;
+    return v;
 }
 
 static number value(place *x, const at_expr *e) {
@@ -140,27 +158,28 @@ static number value(place *x, const at_expr *e) {
     case AT_X_OR: return a.i ? a : value(x, e->arg[1]);
     case AT_X_SELECT: return value(x, e->arg[a.i ? 1 : 2]);
     case AT_X_CALL:
-        return (number){
-            true, 0,
-            in_range(at_function_value((at_function)e->integer, a.is_float ? a.f : (double)a.i))};
+        return in_step(
+            x, e,
+            (number){true, 0, in_range(at_function_value((at_function)e->integer, as_float(a)))});
     default: break;
     }
     b = value(x, e->arg[1]);
-    if (a.is_float || b.is_float)
-        return of_floats(e->op, a.is_float ? a.f : (double)a.i, b.is_float ? b.f : (double)b.i);
+    if (a.is_float || b.is_float) return in_step(x, e, of_floats(e->op, as_float(a), as_float(b)));
     number r = {0};
     if (!at_expr_binary(e->op, a.i, b.i, &r.i)) r.i = 0;
     return r;
 }
 
-static double as_float(number x) { return x.is_float ? x.f : (double)x.i; }
-
 /* Terms of the axes from `axis` on. */
 static double reduce(place *x, int axis, double sum) {
     const at_tensor *t = &x->p->c->tensors[x->stage];
     if (axis == t->num_axes + t->num_reduce) {
+        const bool in_floats = x->p->c->in_steps && !at_type_of(t->type)->is_int;
+        double term = as_float(value(x, t->body));
         x->p->work++;
-        return in_range(at_reduction_join(t->reduction, as_float(value(x, t->body)), sum));
+        if (in_floats) term = (float)term;
+        sum = in_range(at_reduction_join(t->reduction, term, sum));
+        return in_floats ? (double)(float)sum : sum;
     }
     int64_t begin = 0, end = x->p->extents[x->stage][axis];
     if (t->axes[axis].begin) {
@@ -172,6 +191,14 @@ static double reduce(place *x, int axis, double sum) {
         sum = reduce(x, axis + 1, sum);
     }
     return sum;
+}
+
+/* A value as the stage stores it: its type's nearest whole number towards 0. */
+static double stored(const at_compute *c, const at_tensor *t, double v) {
+    const at_type_facts *type = at_type_of(t->type);
+    if (!type->is_int) return c->in_steps ? (double)(float)v : v;
+    const double most = at_expr_is_whole(c, t->body) ? type->most : at_type_most_float(t->type);
+    return trunc(v >= type->least ? v <= most ? v : most : type->least);
 }
 
 double points_at(points *p, int stage, int64_t offset) {
@@ -189,11 +216,12 @@ double points_at(points *p, int stage, int64_t offset) {
     }
     p->work++;
     p->nested++;
-    double v = t->num_reduce ? reduce(&x, t->num_axes, (double)at_reduction_neutral(t->reduction))
-                             : as_float(value(&x, t->body));
+    double v = t->num_reduce
+                   ? reduce(&x, t->num_axes, at_reduction_neutral_of(t->reduction, t->type))
+                   : as_float(value(&x, t->body));
     p->nested--;
     s = find(p, stage, offset);
-    s->value = v;
+    s->value = stored(p->c, t, v);
     s->is_known = true;
-    return v;
+    return s->value;
 }

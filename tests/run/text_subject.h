@@ -7,6 +7,8 @@
 #include "tests/run/point_value.h"
 #include "tests/run/text_mutant.h"
 
+enum { OTHER_DRAWS = 3 };
+
 typedef struct text_subject {
     at_arena *arena;
     const char *name;
@@ -17,6 +19,8 @@ typedef struct text_subject {
     at_dataset draw[AT_MOST_DRAWS];
     points *points[AT_MOST_DRAWS];
     int num_draws;
+    char *other[OTHER_DRAWS]; /* outputs on draws of ordinary and special values; NULL: not yet */
+    int64_t bytes;            /* of one of them */
 } text_subject;
 
 /* name: of a template, or a computation's file. Fails the test where its task cannot be made, or
