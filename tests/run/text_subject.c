@@ -55,6 +55,33 @@ static made compile(const text_subject *s, bool has_limits) {
 /* Bytes that an output takes there: whole words. */
 static int64_t room(const at_dataset *d, int t) { return (d->size_bytes[t] + 3) / 4 * 4; }
 
+enum { PAGE = 4096, GUARD = 1 << 20 };
+
+static int64_t in_pages(int64_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
+
+/* Inputs of the second draw end where nobody may read, as in a worker. */
+static void put_apart(text_subject *s, const at_dataset *d) {
+    s->apart = AT_NEW_ARRAY(s->arena, char *, s->compute->num_tensors);
+    for (int t = 0; t < s->compute->num_tensors; t++) {
+        const int64_t bytes = d->size_bytes[t], whole = in_pages(bytes);
+        if (s->compute->tensors[t].role == AT_ROLE_STAGE) continue;
+        char *map =
+            mmap(NULL, (size_t)(whole + 2 * GUARD), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (map == MAP_FAILED || mprotect(map + GUARD, (size_t)whole, PROT_READ | PROT_WRITE))
+            fail_msg("no memory");
+        s->apart[t] = map + GUARD + whole - (bytes + 3) / 4 * 4;
+        memcpy(s->apart[t], at_store_at(d->store, d->offset[t]), (size_t)bytes);
+    }
+}
+
+static void release_apart(const text_subject *s, const at_dataset *d) {
+    for (int t = 0; s->apart && t < s->compute->num_tensors; t++) {
+        const int64_t bytes = d->size_bytes[t], whole = in_pages(bytes);
+        if (s->apart[t])
+            munmap(s->apart[t] + (bytes + 3) / 4 * 4 - whole - GUARD, (size_t)(whole + 2 * GUARD));
+    }
+}
+
 /* Outputs, then limits, one behind the other, in memory that is shared with a child; NULL: it
  * crashed, as what reads elsewhere may. */
 static char *run(const text_subject *s, const at_dataset *d, const made *m, bool has_limits,
@@ -70,7 +97,9 @@ static char *run(const text_subject *s, const at_dataset *d, const made *m, bool
          *at = out;
     if (out == MAP_FAILED) fail_msg("no memory");
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].role != AT_ROLE_STAGE) bufs[n++] = at_store_at(d->store, d->offset[t]);
+        if (c->tensors[t].role != AT_ROLE_STAGE)
+            bufs[n++] =
+                d == &s->draw[1] && s->apart ? s->apart[t] : at_store_at(d->store, d->offset[t]);
     for (int limits = 0; limits < (has_limits ? 2 : 1); limits++)
         for (int t = 0; t < c->num_tensors; t++)
             if (c->tensors[t].is_output) bufs[n++] = at, at += room(d, t);
@@ -180,6 +209,7 @@ void text_subject_open(text_subject *s, const char *name, const char *args) {
     const made m = compile(s, !s->draw[0].is_exact);
     for (int k = 0; k < s->num_draws; k++) expect_of_size(s, k, &m);
     dlclose(m.object);
+    if (s->num_draws > 1) put_apart(s, &s->draw[1]);
     at_rng_seed(&rng, 1, 1);
     if (text_subject_differs_in_points(s, NULL, &rng))
         fail_msg("%s: elements are not what the reference says", name);
@@ -187,6 +217,7 @@ void text_subject_open(text_subject *s, const char *name, const char *args) {
 
 void text_subject_close(text_subject *s) {
     for (int i = 0; i < OTHER_DRAWS; i++) put_away(s->other[i], s->bytes);
+    release_apart(s, &s->draw[1]);
     for (int k = 0; k < s->num_draws; k++) points_free(s->points[k]), at_dataset_free(&s->draw[k]);
     at_arena_free(s->arena);
 }

@@ -19,6 +19,7 @@ typedef struct text_subject {
     at_dataset draw[AT_MOST_DRAWS];
     points *points[AT_MOST_DRAWS];
     int num_draws;
+    char **apart;             /* [tensor] of inputs: the second draw's; NULL: there is none */
     char *other[OTHER_DRAWS]; /* outputs on draws of ordinary and special values; NULL: not yet */
     int64_t bytes;            /* of one of them */
 } text_subject;
