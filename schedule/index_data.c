@@ -9,6 +9,7 @@
 enum {
     LEAST_AS_VALUE = 8,     /* so far the range is cut, so that sums of entries are exact */
     LEAST_SPREAD = 4,       /* fewer entries are random ones alone */
+    EVEN = 8,               /* of random ones each so-many-th is an even one */
     MOST_ELEMENTS = 1 << 22 /* of all index tensors; with more of them the search takes too long */
 };
 
@@ -71,6 +72,16 @@ static int64_t random_entry(const at_index_range *r, at_rng *rng) {
     return r->lo + (int64_t)at_rng_below(rng, (uint64_t)(r->hi - r->lo + 1));
 }
 
+/* The same, ending in so many zeros or ones as chance has it: a divisor that takes a packed number
+ * out of an entry is known from its neighbours only where the entry is a multiple of it, or one
+ * less. */
+static int64_t even_entry(const at_index_range *r, bool in_ones, at_rng *rng) {
+    enum { BITS = 31 };
+    const int64_t any = random_entry(r, rng), end = (INT64_C(1) << at_rng_below(rng, BITS)) - 1,
+                  x = in_ones ? any | end : any & ~end;
+    return x < r->lo || x > r->hi ? any : x;
+}
+
 static int64_t most_once(const at_index_range *r, int64_t n) {
     enum { REPEAT = 8 };
     const int64_t range = r->hi - r->lo + 1, once = n - (n / REPEAT > 2 ? n / REPEAT : 2);
@@ -100,6 +111,7 @@ static void spread(const at_index_range *r, int draw, int64_t n, at_rng *rng, in
     for (int64_t i = 0; i < n; i++) {
         const bool is_favourite = draw && i % 2;
         if (i < once) out[i] = (int32_t)(r->lo + (first + i) % range * step % range);
+        else if (!once && i % EVEN == EVEN - 1) out[i] = (int32_t)even_entry(r, i / EVEN % 2, rng);
         else if (!once) out[i] = (int32_t)random_entry(r, rng);
         else out[i] = is_favourite ? out[0] : out[at_rng_below(rng, (uint64_t)once)];
     }

@@ -196,9 +196,29 @@ static void spread_entries(void **state) {
     }
 }
 
+/* Of many bits some entries are multiples of each power of two, and some are one less. */
+static void even_entries(void **state) {
+    (void)state;
+    enum { N = 4096, MOST = 28 };
+    static int32_t x[N];
+    at_rng rng;
+    at_rng_seed(&rng, 1, 1);
+    at_index_fill(&(at_index_range){.lo = INT32_MIN, .hi = INT32_MAX}, 0, N, &rng, x);
+    for (int bits = 8; bits <= MOST; bits++) {
+        const int64_t divisor = INT64_C(1) << bits;
+        int multiples = 0, less = 0;
+        for (int i = 0; i < N; i++) {
+            multiples += x[i] > 0 && x[i] % divisor == 0;
+            less += x[i] > 0 && x[i] % divisor == divisor - 1 && x[i] != INT32_MAX;
+        }
+        assert_true(multiples > 0 && less > 0);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ranges), cmocka_unit_test(together),
-                                       cmocka_unit_test(many), cmocka_unit_test(entries),
-                                       cmocka_unit_test(spread_entries)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges),         cmocka_unit_test(together),
+        cmocka_unit_test(many),           cmocka_unit_test(entries),
+        cmocka_unit_test(spread_entries), cmocka_unit_test(even_entries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
