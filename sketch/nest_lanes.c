@@ -8,6 +8,10 @@
  *
  *     i0:para, i1, j0, j1:vec => @out = {i0, i1}/i, {j0, j1}/j
  *
+ * several vectors where there is but one row,
+ *
+ *     i      ->      i0:para, i1, i2:vec => @out = {i0, i1, i2}/i
+ *
  * or where neighbouring rows read some of the same, which a tile loads and works out once:
  *
  *     i0:para, j0, i1:unroll, j1:vec => @out = {i0, i1}/i, {j0, j1}/j
@@ -109,6 +113,25 @@ static int shared_rows(const sketch_state *s, int stage) {
     return -1;
 }
 
+/* One axis, which is long: a call of a tile for each vector costs as much as the vector. */
+static bool is_one_long_row(const sketch_state *s, int stage) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    return s->facts->compute->tensors[stage].num_axes == 1 && !f->steps &&
+           f->extent[0] >= LONG_ROW;
+}
+
+/* Blocks of vectors, which threads share out. */
+static at_status make_long_row(sketch_state *s, int stage) {
+    static const at_split_spec spec = {.policy = AT_LISTED,
+                                       .listed = "4 16 64 256 | 8 16 32 64 128 256"};
+    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 16}, {.vectors = 4}};
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const char *parts[3];
+    AT_TRY(sketch_split(s, t->name, t->axes[0].name, 3, &spec, limits, parts));
+    AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_VEC));
+    return sketch_mark(s, t->name, parts[0], AT_ANN_PARA);
+}
+
 /* Rows along axis k of a tile; outer: what is left of the vectors' axis. */
 static at_status make_shared(sketch_state *s, int stage, int k, const char *outer) {
     static const at_part_limit four = {.wide = 4, .narrow = 4};
@@ -134,6 +157,7 @@ at_status nest_make_plain(sketch_state *s, int stage, const nest_choice *c) {
     int last = t->num_axes - 1, shared = shared_rows(s, stage);
     const char *outer, *parts[2];
     if (s->facts->of[stage].inner_steps >> last & 1) return AT_OK; /* in its plain loops */
+    if (is_one_long_row(s, stage)) return make_long_row(s, stage);
     AT_TRY(sketch_vectors(s, stage, &outer));
     if (s->facts->of[stage].inner_steps) return AT_OK;
     if (outer && shared >= 0) return make_shared(s, stage, shared, outer);

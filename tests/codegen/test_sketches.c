@@ -194,6 +194,7 @@ static void operators(void **state) {
         {"tests/te/heads", "S=37,D=22,H=2"},
         {"tests/te/two_gates_named_apart", "M=3,K=5,F=19"},
         {"tests/te/masked_by_entries", "N=37"},
+        {"tests/te/masked_by_entries", "N=2051"}, /* one long row */
         {"tests/te/edge_gradient", "H=7,W=37"},
         {"tests/te/repeated_border", "H=16,W=32,K=3,S=1"}, /* versions within versions */
         {"tests/te/repeated_border", "H=7,W=37,K=3,S=1"},
