@@ -116,8 +116,7 @@ static int shared_rows(const sketch_state *s, int stage) {
 /* One axis, which is long: a call of a tile for each vector costs as much as the vector. */
 static bool is_one_long_row(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
-    return s->facts->compute->tensors[stage].num_axes == 1 && !f->steps &&
-           f->extent[0] >= LONG_ROW;
+    return s->facts->compute->tensors[stage].num_axes == 1 && !f->steps && f->extent[0] >= LONG_ROW;
 }
 
 /* Blocks of vectors, which threads share out. */
