@@ -32,6 +32,7 @@ static void begin(void *ctx, at_tuning *t) {
     shown *v = ctx;
     const at_options *o = v->options;
     const char *name = t->s.what.row->name;
+    v->notes.log = t->log_path;
     if (o->num_tasks) name = at_format(t->s.arena, "[Task %d/%d] %s", o->task, o->num_tasks, name);
     at_progress_start(&v->progress, name, o->engine.time_s);
 }
@@ -133,6 +134,7 @@ static at_status tune_each(set *all, at_error *err) {
 static void begin_set(void *ctx, at_set_tuning *t) {
     shown *v = ctx;
     const at_options *o = v->options;
+    v->notes.log = t->log_path;
     at_progress_start(&v->progress, o->workload ? o->workload : o->operands[0], t->options.time_s);
 }
 

@@ -25,6 +25,16 @@ at_status at_check_no_network(const at_options *o, at_error *err) {
                    o->num_operands ? "; it is none: " : "", o->num_operands ? o->operands[0] : "");
 }
 
+static at_status fail_of_run(const at_options *o, const char *option, const char *value,
+                             at_error *err) {
+    at_text command = {0};
+    at_network_add_words(&command, o);
+    at_fail(err, AT_E_USAGE, "%s: of a network it goes with run: autotune run%s %s%s", option,
+            at_text_str(&command), option, value);
+    at_text_free(&command);
+    return AT_E_USAGE;
+}
+
 at_status at_check_network(const at_options *o, at_error *err) {
     static const char *const of_kernels[] = {
         "--args",     "--fuse", "--sparsity",   "--block",    "--weight",  "--array",   "--config",
@@ -34,15 +44,9 @@ at_status at_check_network(const at_options *o, at_error *err) {
         if (at_given(o, of_kernels[i]))
             return at_fail(err, AT_E_USAGE, "%s is not for networks: %s is one", of_kernels[i],
                            o->operands[0]);
-    if (o->why && o->verb != AT_VERB_RUN)
-        return at_fail(err, AT_E_USAGE,
-                       "--why: of a network it goes with run: autotune run %s --why",
-                       o->operands[0]);
-    if (o->request.num_expects && o->verb != AT_VERB_RUN)
-        return at_fail(err, AT_E_USAGE,
-                       "--expect: of a network it goes with run: autotune run %s --expect "
-                       "NAME=FILE.npy",
-                       o->operands[0]);
+    if (o->verb == AT_VERB_RUN) return AT_OK;
+    if (o->why) return fail_of_run(o, "--why", "", err);
+    if (o->request.num_expects) return fail_of_run(o, "--expect", " NAME=FILE.npy", err);
     return AT_OK;
 }
 

@@ -7,39 +7,81 @@
 
 #include "cli/command.h"
 #include "cli/describe.h"
+#include "cli/network.h"
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-/* Options that say which configuration, or how this program talks. */
-static bool is_left_out(const char *name) {
-    static const char *const names[] = {"--log",  "--line",    "--config", "--index", "--sketch",
-                                        "--keep", "--json",    "--color",  "--quiet", "--debug",
-                                        "--help", "--verbose", NULL};
+static bool is_among(const char *const *names, const char *name) {
     for (int i = 0; names[i]; i++)
         if (!strcmp(names[i], name)) return true;
     return false;
 }
 
-void at_text_add_command(at_text *out, const at_options *o, at_session *s, int64_t index) {
-    at_config config;
-    if (at_is_command(s)) {
-        if (at_config_at(s->scratch, s->what.space, index, &config, NULL) == AT_OK)
-            at_text_add_command_words(out, s, &config);
-        return;
-    }
-    at_text_add(out, "autotune run");
-    at_text_add_word(out, o->template_file ? o->template_file : s->what.row->name);
+/* Options that say which configuration, or how this program talks; those that the template's words
+ * and the session say; of the parts of a network those that are the network's. */
+static bool is_left_out(const at_options *o, const char *name) {
+    static const char *const always[] = {"--log",  "--line",    "--config", "--index", "--sketch",
+                                         "--keep", "--json",    "--color",  "--quiet", "--debug",
+                                         "--help", "--verbose", "--fuse",   "--cache", NULL};
+    static const char *const of_network[] = {"--dim", "--set", "--max-error", NULL};
+    return is_among(always, name) || (at_is_network(o) && is_among(of_network, name));
+}
+
+typedef struct wanted {
+    const at_session *of;
+    int64_t index;
+} wanted;
+
+static bool is_wanted(void *ctx, const at_record *r) {
+    const wanted *w = ctx;
+    const at_task *task = w->of->what.task;
+    return r->config.recorded_index == w->index &&
+           at_same_task(r->task, r->args, at_task_record_name(task), at_task_args(task)) &&
+           !strcmp(r->extra.context_hash, w->of->how.context_hash);
+}
+
+/* 0: the log holds none. */
+static int64_t last_line(at_session *s, const char *log, int64_t index) {
+    wanted w = {s, index};
+    at_record *found;
+    int n;
+    const at_status read =
+        at_log_read_wanted(s->scratch, log, is_wanted, &w, NULL, NULL, &found, &n, NULL);
+    return read == AT_OK && n ? found[n - 1].line : 0;
+}
+
+static void add_options(at_text *out, const at_options *o, const at_session *s) {
     for (int i = 0; i < at_option_count(); i++) {
         const at_option_row *row = at_option_at(i);
-        if (!(row->verbs >> AT_VERB_RUN & 1) || is_left_out(row->name)) continue;
-        if (!strcmp(row->name, "--fuse") && !o->template_file) continue; /* the name says so */
+        if (!(row->verbs >> AT_VERB_RUN & 1) || is_left_out(o, row->name)) continue;
         const char *value = at_option_text(o, i);
         if (row->argument && !value) continue;
         if (!row->argument && !o->given[i]) continue;
         at_text_addf(out, " %s", row->name);
         if (row->argument) at_text_add_word(out, value);
     }
-    if (!o->request.steps) at_text_addf(out, " --index %lld", (long long)index);
+    if (s->options.cache != AT_CACHE_HOT)
+        at_text_addf(out, " --cache %s", at_cache_name(s->options.cache));
+}
+
+void at_text_add_command(at_text *out, const at_options *o, at_session *s, int64_t index,
+                         const char *log, int64_t line) {
+    at_config config;
+    if (at_is_command(s)) {
+        if (at_config_at(s->scratch, s->what.space, index, &config, NULL) == AT_OK)
+            at_text_add_command_words(out, s, &config);
+        return;
+    }
+    if (!log || !at_template_has_no_file(s->what.row)) line = 0;
+    else if (!line) line = last_line(s, log, index);
+    at_text_add(out, "autotune run");
+    at_template_add_words(out, s->what.row, line);
+    add_options(out, o, s);
+    if (line) {
+        at_text_add(out, " --log");
+        at_text_add_word(out, log);
+        at_text_addf(out, " --line %lld", (long long)line);
+    } else if (!o->request.steps) at_text_addf(out, " --index %lld", (long long)index);
     at_text_add(out, " --keep");
 }
 
@@ -66,7 +108,8 @@ static at_status keep_result(at_session *s, const at_options *o, const char *fol
                      at_unit_of_speed(s->what.in_bytes));
     if (s->what.chosen.config.index >= 0) {
         at_text_add(&text, "\n");
-        at_text_add_command(&text, o, s, s->what.chosen.config.index);
+        at_text_add_command(&text, o, s, s->what.chosen.config.index, o->request.log,
+                            s->what.chosen.record ? s->what.chosen.record->line : 0);
         at_text_add(&text, "\n");
     }
     at_status status = write_text(s, folder, "result.txt", at_text_str(&text), err);

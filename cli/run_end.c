@@ -123,7 +123,7 @@ void at_text_add_trials(at_text *out, const at_tuning *t) {
 static void add_next(at_text *out, const at_tuning *t, const at_options *o) {
     at_text line = {0};
     at_text_add(&line, "Next: autotune apply");
-    at_text_add_word(&line, o->template_file ? o->template_file : t->s.what.row->name);
+    at_template_add_words(&line, t->s.what.row, true);
     if (o->request.args || o->request.sparsity || o->request.weight) {
         at_text_add(&line, " --args");
         at_text_add_word(&line, at_task_args_text(t->s.what.task));

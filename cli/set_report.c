@@ -13,6 +13,7 @@ void at_set_result_add(at_set_result *r, int problem, const at_tuning *t) {
     at_best best;
     at_out out = {0};
     *l = (at_layer_result){.problem = problem,
+                           .row = t->s.what.row,
                            .task = at_strdup(r->arena, t->s.what.row->name),
                            .args = at_strdup(r->arena, at_task_args_text(t->s.what.task)),
                            .title = at_task_title(r->arena, t->s.what.task),
@@ -227,7 +228,7 @@ static void add_next(at_text *out, const at_set_result *r, const at_layer_result
                      const at_options *o) {
     at_text_add(out, "Next: autotune apply");
     if (o->template_file) {
-        at_text_add_word(out, o->template_file);
+        at_template_add_words(out, first->row, true);
         at_text_add(out, " --args");
         at_text_add_word(out, first->args);
     }
@@ -339,7 +340,9 @@ static at_status print_ways(const layers *all, at_error *err) {
     at_text_add_visible(&out, r->log_path ? r->log_path : "");
     at_text_add(&out, ".\n");
     if (best) {
-        at_text_addf(&out, "Next: autotune apply %s --args", best->task);
+        at_text_add(&out, "Next: autotune apply");
+        at_template_add_words(&out, best->row, true);
+        at_text_add(&out, " --args");
         at_text_add_word(&out, best->args);
         at_text_add(&out, " --log");
         at_text_add_word(&out, r->log_path);

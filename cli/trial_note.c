@@ -28,7 +28,7 @@ const char *at_failure_remedy(int error_no) {
     return late ? "; --timeout gives it more time" : "";
 }
 
-static void say_failure(const at_options *o, at_session *s, const at_tally *tally,
+static void say_failure(const at_notes *n, at_session *s, const at_tally *tally,
                         const at_record *r) {
     at_text out = {0};
     at_text_addf(&out, "autotune: trial %lld ", (long long)tally->done);
@@ -40,7 +40,7 @@ static void say_failure(const at_options *o, at_session *s, const at_tally *tall
     at_text_add(&out, "    ");
     add_config(&out, s, r->config.index);
     at_text_add(&out, "\n    once more: ");
-    at_text_add_command(&out, o, s, r->config.index);
+    at_text_add_command(&out, n->options, s, r->config.index, n->log, r->line);
     at_text_add(&out, "\n");
     at_say(&out);
 }
@@ -99,7 +99,7 @@ void at_note_trial(at_notes *n, at_session *s, const at_tally *tally, const at_r
     if (v == AT_VERBOSITY_DEBUG) say_debug(s, tally, r);
     if (first) {
         n->seen[kind] = true;
-        say_failure(n->options, s, tally, r);
+        say_failure(n, s, tally, r);
     } else if (v == AT_VERBOSITY_VERBOSE && (kind || is_better)) say_line(s, tally, r);
 }
 

@@ -155,7 +155,7 @@ static at_status fail_all(at_tuning *t, const at_options *o, at_error *err) {
     const char *advice = at_failure_advice(&t->tally);
     at_text failed = {0}, command = {0};
     at_text_add_failed(&failed, &t->tally);
-    at_text_add_command(&command, o, &t->s, r->config.index);
+    at_text_add_command(&command, o, &t->s, r->config.index, t->log_path, r->line);
     at_fail(err, AT_E_NO_VALID,
             "no valid configuration in %lld trial%s (%s); the first failure: %.*s; "
             "%s%sto look at it: %s",

@@ -18,7 +18,7 @@ static at_status make_row(const at_net_part *part, const at_template_row **out, 
     at_arena *a = row_arena();
     const char *path = at_format(a, "%s.te", part->name), *text = at_strdup(a, part->text);
     at_status s = at_te_parse(a, path, text, strlen(text), out, err);
-    if (s == AT_OK) at_template_add(*out, path, text, false);
+    if (s == AT_OK) at_template_add(*out, NULL, text, false);
     return s;
 }
 

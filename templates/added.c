@@ -40,6 +40,25 @@ const char *at_template_own_text(const at_template_row *row) {
     return x ? x->text : NULL;
 }
 
+bool at_template_has_no_file(const at_template_row *row) {
+    const added *x = find(row);
+    return x && x->text && (!x->file || !strcmp(x->file, "-"));
+}
+
+void at_template_add_words(at_text *out, const at_template_row *row, bool with_log) {
+    const char *file = with_log && at_template_has_no_file(row) ? NULL : at_template_file(row);
+    const char *stages = row->name + strlen(at_template_base(row)->name);
+    at_text_add_word(out, file ? file : row->name);
+    if (!file || !*stages) return;
+    at_arena *a = at_arena_new();
+    char *list = at_strdup(a, stages + 1);
+    for (char *c = list; *c; c++)
+        if (*c == '+') *c = ',';
+    at_text_add(out, " --fuse");
+    at_text_add_word(out, list);
+    at_arena_free(a);
+}
+
 const char *at_template_code_file(const at_template_row *row) {
     const added *x = find(row);
     return x && x->is_code ? x->file : NULL;

@@ -16,6 +16,11 @@ const at_template_row *at_template_at(int i);
 void at_template_add(const at_template_row *row, const char *file, const char *text, bool is_code);
 const char *at_template_file(const at_template_row *row);     /* NULL: it is built in */
 const char *at_template_own_text(const at_template_row *row); /* NULL: the file has it */
+/* No file has its text: it came by standard input or with a log. */
+bool at_template_has_no_file(const at_template_row *row);
+/* As a command names it, behind a blank: " dense+bias", " mine/dense.te --fuse bias". with_log: of
+ * a command with a log, which brings along the text that no file has. */
+void at_template_add_words(at_text *out, const at_template_row *row, bool with_log);
 /* For the user's own code that this thread runs from now on, 0.3 s at least; 10 s at first. */
 void at_template_limit(double timeout_s);
 /* at_attempt and at_attempt_fail with this limit. */

@@ -144,17 +144,8 @@ static void add_config(at_report *r, const at_record *best) {
 
 void at_report_command(at_report *r, const at_task *task, const char *verb, const char *rest) {
     at_text text = {0};
-    const at_template_row *row = at_task_row(task);
-    const char *file = at_template_file(row), *fused = strchr(row->name, '+');
     at_text_addf(&text, "autotune %s", verb);
-    at_text_add_word(&text, file ? file : row->name);
-    if (file && fused) {
-        char *stages = at_strdup(r->arena, fused + 1);
-        for (char *c = stages; *c; c++)
-            if (*c == '+') *c = ',';
-        at_text_add(&text, " --fuse");
-        at_text_add_word(&text, stages);
-    }
+    at_template_add_words(&text, at_task_row(task), true);
     at_text_add(&text, " --args");
     at_text_add_word(&text, at_task_args_text(task));
     at_text_add(&text, " --log");

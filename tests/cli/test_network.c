@@ -2,7 +2,11 @@
  */
 #include "tests/cli/cli_test.h"
 
+#include "tests/cli/product.h"
+
 #include <string.h>
+
+static at_arena *arena;
 
 /* y = Relu(x) + x, of sizes [N, 2]. */
 #define MODEL                                                                                      \
@@ -100,6 +104,41 @@ static void expected(void **state) {
                  "--output ./own.npy: own.npy is read, and would be written to");
 }
 
+/* The rest of the line of the last result behind these words, as a command for a shell. */
+static char *command_behind(const char *printed, const char *words) {
+    const char *begin = strstr(printed, words);
+    if (!begin) fail_msg("%s: expected %s", printed, words);
+    begin += strlen(words);
+    return at_format(arena, "PATH=.:$PATH; %.*s", (int)strcspn(begin, "\n"), begin);
+}
+
+/* What the program says is to be run next, run as it stands: its template's text is in no file. */
+static void proposed(void **state) {
+    (void)state;
+    static const char *const searches[] = {
+        "./autotune m.onnx --dim N=64 --max-error 1 --trials 2 --timeout 0.00001 --log 'a "
+        "part.log'",
+        "./autotune - --trials 2 --timeout 0.00001 --log 'in.log' <product.te"};
+    cli_write("product.te", product);
+    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
+        const char *command = command_behind(cli_expect(3, "%s", searches[i])->err, "once more: ");
+        for (int again = 0; again < 2; again++) {
+            const cli_result *r = cli_expect(3, "%s", command);
+            expect_text(r->err, "autotune: its texts are in ");
+            command =
+                command_behind(cli_expect(0, "tail -n 1 *-*/result.txt; rm -r *-*/")->out, "");
+        }
+    }
+    static const char *const tunes[] = {"./autotune - --trials 2 --log next.log <product.te",
+                                        "./autotune ./product.te --fuse relu --trials 2",
+                                        "./autotune m.onnx --dim N=64 --trials 2"};
+    for (size_t i = 0; i < sizeof tunes / sizeof *tunes; i++)
+        cli_expect(0, "%s", command_behind(cli_expect(0, "%s", tunes[i])->out, "\nNext: "));
+    cli_expect(0, "cp m.onnx \"it's.onnx\"");
+    const cli_result *r = cli_expect(2, "./autotune show \"it's.onnx\" --dim N=2 --why");
+    expect_text(cli_expect(0, "%s", command_behind(r->err, "goes with run: "))->out, "y float32[2");
+}
+
 static void refused(void **state) {
     (void)state;
     expect_error(2, "./autotune show m.onnx", "size of inputs is not given: N; as in --dim N=1");
@@ -133,15 +172,21 @@ static void refused(void **state) {
 }
 
 static int setup(void **state) {
+    arena = at_arena_new();
     if (cli_setup(state)) return -1;
     cli_expect(0, MODEL);
     cli_expect(0, ARRAY);
     return 0;
 }
 
+static int teardown(void **state) {
+    at_arena_free(arena);
+    return cli_teardown(state);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shown), cmocka_unit_test(run),
-                                       cmocka_unit_test(number), cmocka_unit_test(expected),
-                                       cmocka_unit_test(refused)};
-    return cmocka_run_group_tests_name("cli/network", tests, setup, cli_teardown);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shown),    cmocka_unit_test(run),
+                                       cmocka_unit_test(number),   cmocka_unit_test(expected),
+                                       cmocka_unit_test(proposed), cmocka_unit_test(refused)};
+    return cmocka_run_group_tests_name("cli/network", tests, setup, teardown);
 }
