@@ -245,6 +245,12 @@ void at_text_add_word(at_text *t, const char *word) {
     at_text_add_shell(t, word, strlen(word));
 }
 
+const char *at_shell_word(at_arena *a, const char *word) {
+    at_text t = {0};
+    at_text_add_shell(&t, word, strlen(word));
+    return at_text_take(a, &t);
+}
+
 /* ---- nearest name ---------------------------------------------------------------------------- */
 
 enum { LONGEST_NAME = 127 };

@@ -40,6 +40,7 @@ void at_text_add_python_string(at_text *t, const char *s);
 /* The first n bytes of word as a shell reads them back, in '' where it would not else. */
 void at_text_add_shell(at_text *t, const char *word, size_t n);
 void at_text_add_word(at_text *t, const char *word); /* all of it, behind a blank */
+const char *at_shell_word(at_arena *a, const char *word);
 /* Text of others in C (c_text.c). A name is reserved where no variable can have it: words of C and
  * C++, macros of headers, and what emitted files keep for themselves (at_, omp_, a leading _). */
 #define AT_C_NAME_MAX 120

@@ -276,7 +276,7 @@ static const char *awaited(at_arena *a, const char *const *places, int n, const 
     for (int i = 0; i < spots->len; i++) {
         const at_spot *s = &spots->data[i];
         if (s->kind == AT_PLACE_DIR && !has_step(spots, i))
-            at_text_addf(&out, "; autotune work %s starts one there", s->path);
+            at_text_addf(&out, "; autotune work %s starts one there", at_shell_word(a, s->path));
     }
     return at_text_take(a, &out);
 }

@@ -344,7 +344,7 @@ at_status at_curves_read(at_arena *a, const char *const *logs, int num_logs, con
         return at_fail(err, AT_E_USAGE,
                        "--only %s: no task's name and arguments hold this text; "
                        "autotune log %s lists them",
-                       only, logs[0]);
+                       only, at_shell_word(a, logs[0]));
     if (!out->panels.len) return at_fail(err, AT_E_INPUT, "%s: holds no record", logs[0]);
     for (int i = 0; i < out->panels.len; i++) {
         at_panel *p = out->panels.data[i];

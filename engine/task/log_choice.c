@@ -117,7 +117,7 @@ static at_status read_all(reading *w, const at_engine_options *o, at_error *err)
         at_engine_warn(o, at_format(w->arena,
                                     "%s: %s is no template of this program; left out. With its "
                                     "file: autotune apply FILE --log %s",
-                                    path, w->unknown.keys.data[i], path));
+                                    path, w->unknown.keys.data[i], w->out->word));
     /* Which task has no valid record is said when it is asked for. */
     if (s != AT_OK && s != AT_E_NO_VALID) return *err = why, s;
     if (w->out->is_full && !(w->rows && !w->rows[1]))
@@ -132,7 +132,9 @@ static at_status read_all(reading *w, const at_engine_options *o, at_error *err)
 at_status at_log_choose(at_arena *a, const at_engine_options *o, const char *path,
                         const at_template_row *const *rows, const at_json *args, const char *sketch,
                         at_log_choice *out, at_error *err) {
-    *out = (at_log_choice){.path = path, .versions = AT_NEW(a, struct at_logged_versions)};
+    *out = (at_log_choice){.path = path,
+                           .word = at_shell_word(a, path),
+                           .versions = AT_NEW(a, struct at_logged_versions)};
     at_arena *keys = at_arena_new();
     reading w = {.arena = a,
                  .rows = rows,
@@ -161,7 +163,7 @@ at_status at_log_only_task(const at_log_choice *c, const at_template_row *row,
         return at_fail(
             err, AT_E_INPUT,
             "%s: holds no record of %s among its %lld records; autotune log %s lists its tasks",
-            c->path, row->name, (long long)c->total, c->path);
+            c->path, row->name, (long long)c->total, c->word);
     *out = &c->tasks.data[0];
     if (c->tasks.len == 1) return AT_OK;
     at_text list = {0};
@@ -283,9 +285,9 @@ at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choi
             err, AT_E_NO_VALID,
             "%s: all %lld records of %s %s are failures; autotune log %s shows the first "
             "of each kind",
-            c->path, (long long)used, name, at_task_args_text(task), c->path);
+            c->path, (long long)used, name, at_task_args_text(task), c->word);
     return at_fail(err, AT_E_INPUT, "%s: holds no record of %s %s; autotune log %s lists its tasks",
-                   c->path, name, at_task_args_text(task), c->path);
+                   c->path, name, at_task_args_text(task), c->word);
 }
 
 static bool is_on_line(void *line, const at_record *r) { return r->line == *(int64_t *)line; }
@@ -300,7 +302,7 @@ at_status at_log_record_on_line(at_arena *a, const at_engine_options *o, const c
         return at_fail(
             err, AT_E_USAGE,
             "--line %lld: that line of %s holds no record; autotune log %s --csv lists them",
-            (long long)line, path, path);
+            (long long)line, path, at_shell_word(a, path));
     if (!is_of_template(found, row))
         return at_fail(err, AT_E_USAGE, "--line %lld: that record of %s is of %s, not of %s",
                        (long long)line, path, found->task, row->name);

@@ -19,7 +19,7 @@ typedef struct at_logged_task {
 
 /* Lives in the arena that it was made in. */
 typedef struct at_log_choice {
-    const char *path;
+    const char *path, *word;      /* word: the path as a command has it */
     AT_VEC(at_logged_task) tasks; /* in order of first appearance */
     bool is_full;                 /* there are more tasks of the template */
     int64_t total;                /* records of whatever */

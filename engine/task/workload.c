@@ -231,7 +231,7 @@ at_status at_workload_read(at_arena *a, const at_engine_options *o, const at_req
             err, AT_E_USAGE,
             "tune needs a template: autotune tune TEMPLATE --workload %s; only a file of layers "
             "names its own: it ends in .workload or begins with a count",
-            workload);
+            at_shell_word(a, workload));
     AT_TRY(of_layers ? at_layer_file_read(a, o, q, workload, &all, err)
            : is_path ? layers_of_log(&r)
                      : layers_of_set(&r));

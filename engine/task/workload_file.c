@@ -105,7 +105,7 @@ static at_status take_name(reading *r, const char *word, at_request *q) {
         return fail_line(r,
                          "%s: a file of layers names templates, not their files; give that one on "
                          "the command line: autotune tune %s --workload FILE",
-                         word, word);
+                         word, at_shell_word(r->arena, word));
     q->row = NULL;
     q->fuse = NULL;
     q->template_name = word;
