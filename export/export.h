@@ -94,7 +94,8 @@ typedef struct at_memory_tensor {
     int num_dims;  /* in the task's own layout */
     const int64_t *dims;
     int64_t elements;
-    bool is_s64, is_checked; /* as of at_tensor; then elements are from given.lo to given.hi */
+    bool is_s64, is_checked; /* as of at_tensor; its functions look at each element */
+    bool is_bounded;         /* elements are from given.lo to given.hi, and other reads go astray */
     at_index_range given;
     /* Where a configuration has it in blocks of its own: their shape, and the function that brings
      * it there (an output: back). NULL: it has not. */

@@ -4,20 +4,25 @@
 
 static void add_tensor(at_arena *a, const at_face *f, const at_face_tensor *t,
                        at_memory_tensor *out) {
+    const at_index_range *r = &t->given;
+    const bool is_index = f->of->program->compute->tensors[t->tensor].role == AT_ROLE_INDEX;
     const at_program *p = f->of->program;
     int64_t shape[AT_FACE_DIMS];
     int n = at_face_shape(f, t, shape);
-    *out = (at_memory_tensor){.name = t->name,
-                              .type = t->type,
-                              .is_output = t->is_output,
-                              .is_read = p->compute->tensors[t->tensor].lies_in != NULL,
-                              .is_ahead = t->ahead,
-                              .num_dims = n,
-                              .dims = at_copy(a, shape, sizeof *shape * (size_t)n),
-                              .elements = t->elements,
-                              .is_s64 = t->is_s64,
-                              .is_checked = t->is_checked,
-                              .given = t->given};
+    *out = (at_memory_tensor){
+        .name = t->name,
+        .type = t->type,
+        .is_output = t->is_output,
+        .is_read = p->compute->tensors[t->tensor].lies_in != NULL,
+        .is_ahead = t->ahead,
+        .num_dims = n,
+        .dims = at_copy(a, shape, sizeof *shape * (size_t)n),
+        .elements = t->elements,
+        .is_s64 = t->is_s64,
+        .is_checked = t->is_checked,
+        .is_bounded = t->is_checked ||
+                      (is_index && !r->is_unknown && (r->lo > INT32_MIN || r->hi < INT32_MAX)),
+        .given = t->given};
     if (!t->laid_out || t->ahead) return;
     out->num_block_dims = p->compute->tensors[t->tensor].num_axes;
     out->block_dims = p->extents[t->tensor];

@@ -220,7 +220,7 @@ typedef struct at_lib_tensor {
 } at_lib_tensor;
 AT_LIB_PUBLIC int at_lib_tensor_count(const at_lib_kernel *kernel);
 AT_LIB_PUBLIC int at_lib_tensor_at(const at_lib_kernel *kernel, int i, at_lib_tensor *out);
-/* What elements of an input of s64 or bool a call takes; AT_LIB_USAGE: nobody looks at them. */
+/* What elements of an index, or of an input of s64 or bool, are accepted; AT_LIB_USAGE: any. */
 AT_LIB_PUBLIC int at_lib_tensor_range(const at_lib_kernel *k, int i, int64_t *least, int64_t *most);
 
 /* Of a kernel named `kernel`, whose prototypes at_lib_prototype spells:
@@ -233,7 +233,7 @@ AT_LIB_PUBLIC int at_lib_tensor_range(const at_lib_kernel *k, int i, int64_t *le
  * AT_LIB_IN_BLOCKS  void kernel_in_blocks(const float *data, const void *packed, float *out,
  *                                         void *workspace)
  *                   is the kernel itself, as it was measured.
- * With at_lib_tensor_range they return int: 0, or which tensor, from 1, has an element beyond. */
+ * With tensors of s64 or bool they return int: 0, or which one, from 1, is beyond its range. */
 enum at_lib_face { AT_LIB_PLAIN, AT_LIB_PACK, AT_LIB_IN_BLOCKS };
 typedef void at_lib_fn(void); /* to be cast to the prototype */
 /* NULL: there is none: nothing is packed, or the plain function is all there is. */

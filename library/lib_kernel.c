@@ -260,10 +260,21 @@ at_lib_fn *at_lib_order(const at_lib_kernel *k, int i) {
     return k && i >= 0 && i < k->num_tensors ? k->orders[i] : NULL;
 }
 
+/* At indices of 32 bits the kernel's own functions do not look. */
+static bool is_within(const at_memory_tensor *t, const int32_t *entries) {
+    bool within = true;
+    if (!t->is_bounded || t->is_checked) return true;
+    for (int64_t i = 0; i < t->elements; i++)
+        within &= entries[i] >= t->given.lo && entries[i] <= t->given.hi;
+    return within;
+}
+
 int at_lib_call(const at_lib_kernel *k, void *const *tensors, void *workspace) {
     if (!k || !k->call || !tensors || (k->workspace_bytes && !workspace)) return AT_LIB_USAGE;
     for (int i = 0; i < k->num_tensors; i++)
         if (k->tensors[i].elements && !tensors[i]) return AT_LIB_USAGE;
+    for (int i = 0; i < k->num_tensors; i++)
+        if (!is_within(&k->given[i], tensors[i])) return AT_LIB_INPUT;
     return k->call(tensors, workspace) ? AT_LIB_INPUT : AT_LIB_OK;
 }
 
@@ -276,7 +287,7 @@ int at_lib_tensor_at(const at_lib_kernel *k, int i, at_lib_tensor *out) {
 }
 
 int at_lib_tensor_range(const at_lib_kernel *k, int i, int64_t *least, int64_t *most) {
-    if (!k || !least || !most || i < 0 || i >= k->num_tensors || !k->given[i].is_checked)
+    if (!k || !least || !most || i < 0 || i >= k->num_tensors || !k->given[i].is_bounded)
         return AT_LIB_USAGE;
     *least = k->given[i].given.lo;
     *most = k->given[i].given.hi;

@@ -47,7 +47,7 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
  * other tensors within their ranges; those that ascend as above. */
 at_status at_compute_entry_ranges(at_arena *a, const at_compute *c, const int64_t *values,
                                   at_index_range *out, at_error *err);
-/* out[tensor] of tensors that are checked (at_tensor_is_checked). */
+/* out[tensor] of index tensors and of those that are checked (at_tensor_is_checked). */
 at_status at_compute_given_ranges(at_arena *a, const at_compute *c, const int64_t *values,
                                   at_index_range *out, at_error *err);
 /* entry_parts.c: does every read of an index tensor, or of a stage that copies its entries, take a

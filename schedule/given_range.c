@@ -14,13 +14,22 @@ static void fill(const asker *x, int t, int64_t entry) {
     for (int64_t i = 0; i < x->elements[t]; i++) x->data[t].i[i] = (int32_t)entry;
 }
 
+/* Bounds of reductions, between which every place is read. */
+static void fill_ascending(const asker *x, int t) {
+    const at_index_range *r = &x->found[t];
+    const int64_t n = x->elements[t];
+    for (int64_t i = 0; i < n; i++)
+        x->data[t].i[i] = (int32_t)(r->lo + (n > 1 ? (r->hi - r->lo) * i / (n - 1) : 0));
+}
+
 /* Do all reads stay within their tensors where the entries of t are this, and those of the others
- * the least, or the largest, that are allowed? */
+ * the least, or the largest, that are allowed, or ascend from that to this? */
 static bool allows(const asker *x, int t, int64_t entry) {
     bool ok = true;
     for (int largest = 0; largest < 2 && ok; largest++) {
         for (int k = 0; k < x->c->num_tensors; k++)
             if (k == t) fill(x, k, entry);
+            else if (x->found[k].ascends) fill_ascending(x, k);
             else if (x->c->tensors[k].role == AT_ROLE_INDEX)
                 fill(x, k, largest ? x->found[k].hi : x->found[k].lo);
         ok = at_compute_check_reads(x->c, x->values, x->data, NULL, NULL) == AT_OK;
@@ -58,7 +67,7 @@ at_status at_compute_entry_ranges(at_arena *a, const at_compute *c, const int64_
     }
     for (int t = 0; t < n; t++) {
         if (c->tensors[t].role != AT_ROLE_INDEX) continue;
-        if (found[t].is_unknown) out[t] = (at_index_range){.lo = 0, .hi = INT32_MAX};
+        if (found[t].is_unknown) out[t] = (at_index_range){.hi = INT32_MAX, .is_unknown = true};
         else if (!found[t].ascends && allows(&x, t, found[t].hi)) {
             out[t].hi = last_allowed(&x, t, found[t].hi, INT32_MAX);
             out[t].lo = allows(&x, t, found[t].lo) ? last_allowed(&x, t, found[t].lo, INT32_MIN)
@@ -75,8 +84,7 @@ bool at_tensor_is_checked(const at_tensor *t) {
 at_status at_compute_given_ranges(at_arena *a, const at_compute *c, const int64_t *values,
                                   at_index_range *out, at_error *err) {
     bool any = false;
-    for (int t = 0; t < c->num_tensors; t++)
-        any |= c->tensors[t].role == AT_ROLE_INDEX && c->tensors[t].is_s64;
+    for (int t = 0; t < c->num_tensors; t++) any |= c->tensors[t].role == AT_ROLE_INDEX;
     if (any) AT_TRY(at_compute_entry_ranges(a, c, values, out, err));
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role == AT_ROLE_INDEX) continue;

@@ -18,7 +18,7 @@ class Tensor:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     range: tuple[int, int] | None = None
-    """The least and the largest element that is accepted; None: nobody looks."""
+    """The least and the largest element that is accepted; None: any."""
     is_changed: bool = False
     """A call changes a part of it where it lies."""
 
@@ -72,7 +72,12 @@ def bind(tensors: Sequence[Tensor], given: Sequence[Any], named: Mapping[str, An
     missing = [name for name in names if name not in values]
     if missing:
         raise TypeError(f"missing: {', '.join(missing)}")
-    return [check(t, values[t.name]) for t in tensors]
+    arrays = [check(t, values[t.name]) for t in tensors]
+    for t, array in zip(tensors, arrays):
+        for other, beside in zip(tensors, arrays):
+            if t.is_changed and other is not t and np.may_share_memory(array, beside):
+                raise ValueError(f"{t.name} overlaps {other.name}, and a call changes it")
+    return arrays
 
 
 def outputs(tensors: Sequence[Tensor], out: Any, inputs: Sequence[Any]) -> list[Any]:
@@ -82,13 +87,15 @@ def outputs(tensors: Sequence[Tensor], out: Any, inputs: Sequence[Any]) -> list[
     arrays = list(out) if isinstance(out, (tuple, list)) else [out]
     if len(arrays) != len(tensors):
         raise TypeError(f"out has {len(arrays)} arrays; there are {len(tensors)} outputs")
-    for t, array in zip(tensors, arrays):
+    for i, (t, array) in enumerate(zip(tensors, arrays)):
         if not isinstance(array, np.ndarray):
             raise TypeError(f"out: {t.name} is no array")
         if check(t, array) is not array or not array.flags.writeable:
             raise ValueError(f"out: {t.name} has to be writeable and in C order")
         if any(np.may_share_memory(array, other) for other in inputs):
             raise ValueError(f"out: {t.name} overlaps an input")
+        if any(np.may_share_memory(array, other) for other in arrays[:i]):
+            raise ValueError(f"out: {t.name} overlaps another output")
     return arrays
 
 

@@ -171,9 +171,13 @@ def _range_of(pointer: int, i: int) -> tuple[int, int] | None:
 
 def _call(function: int, inputs: list[Tensor], arrays: list[Any],
           workspace: int | None = None) -> None:
-    """inputs: the first ones of the arrays. A function of tensors with a range says how it went."""
+    """inputs: the first ones of the arrays. A function of tensors that it looks at says how it went;
+    at indices of 32 bits it does not look."""
     addresses = [a.ctypes.data for a in arrays] + ([] if workspace is None else [workspace])
-    says = any(t.range for t in inputs)
+    looked_at = [t.dtype in (np.int64, np.bool_) for t in inputs]
+    says = any(t.range and looks for t, looks in zip(inputs, looked_at))
+    others = [(t, a) for t, a, looks in zip(inputs, arrays, looked_at) if not looks]
+    refuse([t for t, _ in others], [a for _, a in others])
     kind = ctypes.CFUNCTYPE(ctypes.c_int if says else None, *[ctypes.c_void_p] * len(addresses))
     if kind(function)(*addresses):
         refuse(inputs, arrays)

@@ -249,12 +249,59 @@ class Types(InFolder):
             with self.assertRaisesRegex(ValueError, r"mask\[2, 3\] is 2; 0 to 1 are accepted"):
                 call()
 
+    def test_indices_of_32_bits(self):
+        with open(self.path("bag.te"), "w") as f:
+            f.write("args N=4, V=50, M=9\nrow[M] : index\nstart[N + 1] : index\n"
+                    "table[V] : weight\n"
+                    "out[n:N] = sum(j:start[n]..start[n + 1]) table[row[j]]\n")
+        kernel = autotune.Task(self.path("bag.te")).load(entity="default")
+        self.assertEqual([t.range for t in kernel.inputs], [(0, 49), (0, 9), None])
+        row, start = np.arange(9, dtype=np.int32) * 6, np.array([0, 2, 5, 5, 9], np.int32)
+        table = numbers(50)
+        wanted = [table[row[a:b]].sum() for a, b in zip(start, start[1:])]
+        np.testing.assert_array_equal(kernel(row, start, table), wanted)
+        for value in (-1, 50):
+            row[3] = value
+            for call in (lambda: kernel(row, start, table),
+                         lambda: kernel.pack(row=row, start=start, table=table)):
+                with self.assertRaisesRegex(ValueError, rf"row\[3\] is {value}; 0 to 49 are"):
+                    call()
+
+    def test_outputs_in_place(self):
+        with open(self.path("caches.te"), "w") as f:
+            f.write("args T=6, D=8\npos : index\nnow[D] : input\nk[T, D] : input\n"
+                    "v[T, D] : input\n"
+                    "ks[t:T, d:D] : in k = t == pos ? now[d] : k[t, d]\n"
+                    "vs[t:T, d:D] : in v = t == pos ? 2*now[d] : v[t, d]\n"
+                    "out[d:D] = sum(t:T) ks[t, d] * vs[t, d]\n")
+        kernel = autotune.Task(self.path("caches.te")).load(entity="default")
+        packed = kernel.pack(pos=np.array([2], np.int32))
+        new, k, v = numbers(8, seed=4), numbers(6, 8, seed=5), numbers(6, 8, seed=6)
+        ks, vs = k.copy(), v.copy()
+        ks[2], vs[2] = new, 2 * new
+        pos = {"pos": np.array([2], np.int32)}
+        for called, more in ((kernel, pos), (packed, {})):
+            def named(new, k, v, out=None):
+                return called(now=new, ks=k, vs=v, out=out, **more)
+            np.testing.assert_array_equal(named(new, k, v), (ks * vs).sum(0))
+            np.testing.assert_array_equal(k, ks)
+            with self.assertRaisesRegex(ValueError, "ks overlaps vs, and a call changes it"):
+                named(new, k, k)
+            with self.assertRaisesRegex(ValueError, "ks overlaps now, and a call changes it"):
+                named(k[3], k, v)
+            with self.assertRaisesRegex(ValueError, "out overlaps an input"):
+                named(new, k, v, out=v[0])
+
 
 class Mistakes(InFolder):
     def test_arrays(self):
         kernel = autotune.Task(self.path("product.te")).load(entity="default")
         x, y = numbers(12, 20), numbers(20, 32)
-        out = np.empty((12, 32), np.float32)
+        out, row = np.empty((12, 32), np.float32), np.empty(12, np.float32)
+        with open(self.path("both.te"), "w") as f:
+            f.write("args M=12, K=20\nx[M, K] : input\nmost[m:M] = max(k:K) x[m, k]\n"
+                    "least[m:M] = min(k:K) x[m, k]\n")
+        both = autotune.Task(self.path("both.te")).load(entity="default")
         refused = [
             (TypeError, "x is float64; float32", lambda: kernel(x.astype(float), y)),
             (ValueError, r"y is \[32, 20\]; \[20, 32\]", lambda: kernel(x, y.T)),
@@ -266,6 +313,7 @@ class Mistakes(InFolder):
             (TypeError, "is no array", lambda: kernel(x, y, out="out")),
             (TypeError, "out has 2 arrays", lambda: kernel(x, y, out=(out, out))),
             (TypeError, "missing: y", lambda: kernel.pack()),
+            (ValueError, "out: least overlaps another output", lambda: both(x, out=(row, row))),
         ]
         for error, text, call in refused:
             with self.assertRaisesRegex(error, text):

@@ -49,6 +49,34 @@ static void computation(void **state) {
     at_lib_free(lib);
 }
 
+/* So it is with indices of 32 bits, at which the kernel itself does not look. */
+static void bounded_indices(void **state) {
+    (void)state;
+    path te = in_folder("rows.te");
+    int32_t ids[5] = {0, 7, 3, 7, 1};
+    int64_t least, most;
+    float table[8] = {0, 1, 2, 3, 4, 5, 6, 7}, out[5];
+    at_lib *lib = new_lib();
+    write_text(te.text, "args N=5, V=8\nids[N] : index\ntable[V] : weight\n"
+                        "out[n:N] = table[ids[n]]\n");
+    at_lib_task *t = new_task(lib, te.text, NULL, "1");
+    at_lib_kernel *k = at_lib_load_entity(t, NULL);
+    if (!k) fail_msg("%s", at_lib_error(lib));
+    assert_int_equal(at_lib_tensor_range(k, 0, &least, &most), AT_LIB_OK);
+    assert_true(least == 0 && most == 7);
+    void *tensors[] = {ids, table, out}, *workspace = malloc(at_lib_workspace_bytes(k) + 1);
+    assert_int_equal(at_lib_call(k, tensors, workspace), AT_LIB_OK);
+    assert_true(out[1] == 7 && out[4] == 1);
+    for (int bad = -1; bad < 9; bad += 9) {
+        ids[4] = bad;
+        assert_int_equal(at_lib_call(k, tensors, workspace), AT_LIB_INPUT);
+    }
+    free(workspace);
+    at_lib_kernel_free(k);
+    at_lib_task_free(t);
+    at_lib_free(lib);
+}
+
 /* Elements of s64 and bool that a call does not take: their ranges are told, and it does nothing.
  */
 static void checked_elements(void **state) {
@@ -540,11 +568,12 @@ static void mistakes(void **state) {
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(computation),   cmocka_unit_test(checked_elements),
-        cmocka_unit_test(own_kernel),    cmocka_unit_test(tuned_and_loaded),
-        cmocka_unit_test(callers_tuner), cmocka_unit_test(own_tables),
-        cmocka_unit_test(every_isa),     cmocka_unit_test(in_blocks),
-        cmocka_unit_test(ended),         cmocka_unit_test(two_threads),
-        cmocka_unit_test(own_template),  cmocka_unit_test(mistakes)};
+        cmocka_unit_test(computation),      cmocka_unit_test(checked_elements),
+        cmocka_unit_test(bounded_indices),  cmocka_unit_test(own_kernel),
+        cmocka_unit_test(tuned_and_loaded), cmocka_unit_test(callers_tuner),
+        cmocka_unit_test(own_tables),       cmocka_unit_test(every_isa),
+        cmocka_unit_test(in_blocks),        cmocka_unit_test(ended),
+        cmocka_unit_test(two_threads),      cmocka_unit_test(own_template),
+        cmocka_unit_test(mistakes)};
     return cmocka_run_group_tests_name("library/library", tests, make_folder, remove_folder);
 }

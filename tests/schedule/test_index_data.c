@@ -89,6 +89,22 @@ static void ranges(void **state) {
     }
 }
 
+/* What callers may give: entries behind bounds of sums are read at all places between these. */
+static void accepted(void **state) {
+    (void)state;
+    fixture f;
+    at_index_range r[4];
+    fixture_sizes(&f, "N=16, M=9, B=4");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
+                                   "t[N] : weight\nr[M] : index\ns[B + 1] : index\n"
+                                   "b[i:B] = sum(j:s[i]..s[i + 1]) t[r[j]]\n",
+                                   "c", &f.compute, &f.err));
+    assert_ok(&f, at_compute_entry_ranges(f.arena, f.compute, f.values, r, &f.err));
+    assert_true(r[1].lo == 0 && r[1].hi == 15);
+    assert_true(r[2].lo == 0 && r[2].hi == 9);
+    fixture_close(&f);
+}
+
 /* Whatever those are that lead to a place together: all ends of their ranges, and random ones. */
 static void together(void **state) {
     (void)state;
@@ -217,8 +233,8 @@ static void even_entries(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges),         cmocka_unit_test(together),
-        cmocka_unit_test(many),           cmocka_unit_test(entries),
-        cmocka_unit_test(spread_entries), cmocka_unit_test(even_entries)};
+        cmocka_unit_test(ranges),      cmocka_unit_test(accepted), cmocka_unit_test(together),
+        cmocka_unit_test(many),        cmocka_unit_test(entries),  cmocka_unit_test(spread_entries),
+        cmocka_unit_test(even_entries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
