@@ -7,7 +7,7 @@
 
 /* What is known of a way of computing a layer when its search is over. */
 typedef struct at_layer_result {
-    int problem;                     /* whose way it is */
+    int problem; /* whose way it is */
     const at_template_row *row;
     const char *task, *args, *title; /* title: as of at_task_title */
     at_tally tally;

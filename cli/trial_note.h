@@ -7,7 +7,7 @@
 
 typedef struct at_notes {
     const at_options *options;
-    const char *log; /* where the records are */
+    const char *log;               /* where the records are */
     bool seen[AT_ERR_UNKNOWN + 1]; /* kinds of failure */
 } at_notes;
 
