@@ -216,6 +216,8 @@ static void scatter_lanes(at_text *out, const at_tile *t, const char *type, cons
                  name, reg, name);
 }
 
+/* A place of a list is read once, as the number of 64 bits that the address takes: of one of 32
+ * bits gcc adds what is constant before it widens the sum, lane by lane. */
 void at_tile_scatter_c(at_text *out, const at_tile *t, const at_tile_op *op) {
     const char *type = at_type_of(t->slot_type[op->slot])->c;
     const bool lanes = op->lanes > 1, listed = op->a<0, first = t->lanes> 1 && !lanes;
@@ -223,9 +225,7 @@ void at_tile_scatter_c(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, "{ ");
     if (lanes && !listed) scatter_lanes(out, t, "float", "at", op->a);
     if (lanes) scatter_lanes(out, t, type, "term", op->b);
-    if (listed)
-        snprintf(place, sizeof place, "p%d[%lld%s]", op->base, (long long)op->trip,
-                 lanes && !op->cyclic ? " + l" : "");
+    if (listed) snprintf(place, sizeof place, "at");
     else if (lanes) snprintf(place, sizeof place, "at[%s]", op->cyclic ? "0" : "l");
     else snprintf(place, sizeof place, first ? "v%d[0]" : "r%d", op->a);
     if (lanes) snprintf(term, sizeof term, "term[l]");
@@ -235,6 +235,9 @@ void at_tile_scatter_c(at_text *out, const at_tile *t, const at_tile_op *op) {
     else snprintf(term, sizeof term, "r%d", op->b);
     /* A row that goes to one place has one test, so that a compiler makes vectors of its lanes. */
     if (lanes && !op->cyclic) at_text_addf(out, "for (int l = 0; l < %d; l++) ", op->lanes);
+    if (listed)
+        at_text_addf(out, "{ const long at = p%d[%lld%s]; ", op->base, (long long)op->trip,
+                     lanes && !op->cyclic ? " + l" : "");
     at_text_addf(out,
                  "if (%1$s >= 0 && %1$s <= %2$d) { %3$s *m = p%4$d + %5$lld + %6$lldL * (long)%1$s",
                  place, op->most, type, op->slot, (long long)op->off, (long long)op->bump);
@@ -242,7 +245,7 @@ void at_tile_scatter_c(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, "; ");
     if (op->cyclic) at_text_addf(out, "for (int l = 0; l < %d; l++, m++) ", op->lanes);
     scatter_join(out, op, term);
-    at_text_add(out, "; } }\n");
+    at_text_add(out, listed ? "; } } }\n" : "; } }\n");
 }
 
 /* A prefetch has no compiler-independent form and prints as an empty statement. */
