@@ -289,14 +289,22 @@ static void make_halves(at_text *out, const at_program *p, const at_face_tensor 
 }
 
 /* As at_index_fill. */
-static void make_entries(at_text *out, const at_face_tensor *t, int at, const at_index_range *r,
+static void make_entries(at_text *out, const at_face_tensor *t, int at, const at_index_range *all,
                          int draw) {
-    const int64_t n = t->elements, once = r->ascends ? 0 : at_entries_once(r, draw, n);
+    const at_index_range below = {.lo = all->lo, .hi = all->hi - 1}, *r = all->ends ? &below : all;
+    const int64_t n = all->ends ? at_entries_below(t->elements, draw) : t->elements,
+                  once = r->ascends ? 0 : at_entries_once(r, draw, n);
     at_text_addf(out, "    at_make_entries(b%d, %lldL, %lldL, %lldL, %lldL, %lldL, %lldL, %d, %d, ",
                  at, (long long)n, (long long)r->lo, (long long)r->hi, (long long)once,
                  (long long)(once ? at_entries_first(r, draw, n) : 0),
                  (long long)(once ? at_entries_step(r) : 0), draw, r->ascends);
     at_text_add(out, "&state);\n");
+    if (all->ends)
+        at_text_addf(out,
+                     "    for (long i = %lldL, from = %lldL; from <= i; i--)\n"
+                     "        b%d[i] = i %% 2 == %d ? %lld : b%d[--from];\n",
+                     (long long)t->elements - 1, (long long)n, at, draw % 2, (long long)all->hi,
+                     at);
 }
 
 /* Are floats whole numbers of a unit? Beside integers they are not. */

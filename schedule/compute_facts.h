@@ -31,6 +31,8 @@ void at_compute_axis_range(const at_compute *c, int64_t *const *extents, int sta
 typedef struct at_index_range {
     int64_t lo, hi;
     bool ascends;
+    bool ends; /* compared with an axis, as the length of what is looked at along it: the greatest
+                  in one of two draws, another one in the other */
     bool is_unknown; /* of more than 2^22 entries, which are 0 then */
 } at_index_range;
 /* The largest entry; -1 where some are negative. */
@@ -59,8 +61,10 @@ bool at_index_is_packed(at_arena *a, const at_compute *c, int tensor);
  * where the range has more than eight times n. The i-th of the different ones is lo +
  * (at_entries_first + i)*at_entries_step modulo the range. Draw 0 has as many different ones as
  * there can be; draw 1 goes on where these end or, where they are all, has half of them, and one
- * often. */
+ * often. Of those that end an axis every other one is hi, in draw 1 the ones between;
+ * at_entries_below are left for entries from lo to hi - 1. */
 void at_index_fill(const at_index_range *r, int draw, int64_t n, at_rng *rng, int32_t *out);
+int64_t at_entries_below(int64_t n, int draw);
 int64_t at_entries_once(const at_index_range *r, int draw, int64_t n);
 int64_t at_entries_first(const at_index_range *r, int draw, int64_t n);
 int64_t at_entries_step(const at_index_range *r);

@@ -254,13 +254,14 @@ bool data_has_places(const data_ruler *r) {
     return any;
 }
 
-/* Does a single entry, which the data are to have, say how far a reduction goes? */
-bool data_has_lone_bound(const data_ruler *r) {
+/* Do entries, which the data are to have, say where an axis ends, or a single one how far a
+ * reduction goes? */
+bool data_has_ends(const data_ruler *r) {
     const at_data_known *k = r->known;
     bool any = false;
     for (int t = 0; k->entries && t < r->c->num_tensors && !any; t++)
-        any = r->c->tensors[t].role == AT_ROLE_INDEX && k->num_entries[t] == 1 &&
-              k->entries[t].ascends && k->entries[t].lo < k->entries[t].hi &&
-              !(k->indices && k->indices[t]);
+        any = r->c->tensors[t].role == AT_ROLE_INDEX &&
+              (k->entries[t].ends || (k->num_entries[t] == 1 && k->entries[t].ascends)) &&
+              k->entries[t].lo < k->entries[t].hi && !(k->indices && k->indices[t]);
     return any;
 }

@@ -102,7 +102,7 @@ bool data_reads_role(const data_ruler *r, const at_expr *e, at_role role);
 /* Do entries of index tensors say to which places terms belong, so that these belong to others on a
  * second draw? */
 bool data_has_places(const data_ruler *r);
-bool data_has_lone_bound(const data_ruler *r);
+bool data_has_ends(const data_ruler *r);
 /* Where a maximum or minimum looks at floats beside integers: they get extremes, and lie aside on
  * the second draw. Does any? */
 bool data_draws_in_steps(data_ruler *r, at_data_rule *out);

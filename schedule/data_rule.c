@@ -382,7 +382,8 @@ static void find_in_steps(data_ruler *r, at_data_rule *out) {
             if (data_is_drawn(r, t))
                 out->draw[draw].fill[t] = data_fill_in_steps(r, t, has_larger && draw);
     }
-    if (data_draws_in_steps(r, out) || has_larger || data_has_places(r)) out->num_draws = 2;
+    if (data_draws_in_steps(r, out) || has_larger || data_has_places(r) || data_has_ends(r))
+        out->num_draws = 2;
 }
 
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
@@ -401,7 +402,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     out->is_exact = r.is_exact;
     out->draw[0].fill = r.fill;
     AT_TRY(data_second_draw(&r, out, err));
-    if (out->num_draws == 1 && (data_has_places(&r) || data_has_lone_bound(&r))) {
+    if (out->num_draws == 1 && (data_has_places(&r) || data_has_ends(&r))) {
         out->draw[1] = out->draw[0];
         out->num_draws = 2;
     }

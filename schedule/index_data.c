@@ -27,6 +27,25 @@ static at_walk find_number(const at_expr *e, void *ctx) {
     return e->op == AT_X_INDEX || compares ? AT_WALK_PAST : AT_WALK_ON;
 }
 
+static bool leads_somewhere(const at_expr *e, const void *tensor) {
+    return at_expr_read_of(e, *(const int *)tensor) != NULL;
+}
+
+/* The side of a comparison that an entry of the tensor is compared with, where it has an axis; else
+ * NULL. */
+static const at_expr *beside_entry(const tensor_asked *x, const at_expr *e) {
+    if (e->op < AT_X_LT || e->op > AT_X_GE) return NULL;
+    for (int i = 0; i < 2; i++)
+        if (at_expr_read_of(e->arg[i], x->tensor) && !is_float_expr(x->c, e->arg[i]) &&
+            !is_float_expr(x->c, e->arg[1 - i]) && at_expr_axes(e->arg[1 - i]))
+            return e->arg[1 - i];
+    return NULL;
+}
+
+static bool ends_axis(const at_expr *e, const void *asked) {
+    return beside_entry(asked, e) != NULL;
+}
+
 static bool is_bounded_below(const at_expr *e) {
     bool is = false;
     for (int i = 0; i < 2 && e->op == AT_X_MAX; i++)
@@ -52,14 +71,19 @@ static bool any_needs_above_0(const at_compute *c) {
 
 /* *used_as_value: it is calculated with. */
 static void look_at_uses(const at_compute *c, int t, at_index_range *r, bool *used_as_value) {
+    const tensor_asked asked = {c, t};
+    bool leads = false;
     for (int s = t + 1; s < c->num_tensors; s++) {
         const at_tensor *x = &c->tensors[s];
         if (x->role != AT_ROLE_STAGE) continue;
-        *used_as_value |= at_expr_walk(x->body, find_number, &(tensor_asked){c, t}) != NULL;
+        *used_as_value |= at_expr_walk(x->body, find_number, (void *)(uintptr_t)&asked) != NULL;
+        leads |= at_expr_find_index(x->body, leads_somewhere, &t) != NULL;
+        r->ends |= at_expr_find(x->body, ends_axis, &asked) != NULL;
         for (int i = x->num_axes; i < axes_of(x); i++)
             r->ascends |= x->axes[i].begin && (at_expr_count_reads(x->axes[i].begin, t) ||
                                                at_expr_count_reads(x->axes[i].end, t));
     }
+    r->ends &= !leads && !r->ascends;
     r->lo = *used_as_value && any_needs_above_0(c);
 }
 
@@ -131,16 +155,25 @@ static int64_t lone_bound(const at_index_range *r, int draw, at_rng *rng) {
     return draw ? r->hi - (int64_t)(at_rng_below(rng, (uint64_t)(r->hi - r->lo)) | 1) : r->hi;
 }
 
+int64_t at_entries_below(int64_t n, int draw) { return (n + draw % 2) / 2; }
+
 void at_index_fill(const at_index_range *r, int draw, int64_t n, at_rng *rng, int32_t *out) {
     if (r->lo == r->hi) { /* of many entries the numbers would take longer than all else */
         for (int64_t i = 0; i < n; i++) out[i] = (int32_t)r->lo;
         return;
     }
-    if (!r->ascends) {
-        spread(r, draw, n, rng, out);
+    if (n == 1 && (r->ascends || r->ends)) {
+        out[0] = (int32_t)lone_bound(r, draw, rng);
         return;
     }
-    if (n == 1) out[0] = (int32_t)lone_bound(r, draw, rng);
+    if (!r->ascends) {
+        const at_index_range below = {.lo = r->lo, .hi = r->hi - 1};
+        const int64_t others = r->ends ? at_entries_below(n, draw) : n;
+        spread(r->ends ? &below : r, draw, others, rng, out);
+        for (int64_t i = n - 1, from = others; from < i + 1; i--)
+            out[i] = i % 2 == draw % 2 ? (int32_t)r->hi : out[--from];
+        return;
+    }
     if (n < 2) return;
     for (int64_t i = 0; i < n; i++) out[i] = (int32_t)random_entry(r, rng);
     qsort(out, (size_t)n, sizeof *out, compare);
@@ -236,12 +269,28 @@ static int64_t largest_extent(const at_compute *c, int64_t *const *extents) {
     return largest < INT32_MAX / 2 ? largest : INT32_MAX / 2;
 }
 
+/* The extent of an axis that an entry is compared with in the stage; -1: there is none. */
+static int64_t compared_extent(const at_compute *c, int64_t *const *extents, int stage,
+                               int tensor) {
+    const tensor_asked asked = {c, tensor};
+    const at_expr *e = at_expr_find(c->tensors[stage].body, ends_axis, &asked);
+    const uint32_t axes = e ? at_expr_axes(beside_entry(&asked, e)) : 0;
+    int64_t most = -1;
+    for (int i = 0; axes >> i; i++)
+        if ((axes >> i & 1) && extents[stage][i] > most) most = extents[stage][i];
+    return most;
+}
+
 /* The largest entry of an index tensor that says along which axes terms belong: one place beyond
- * them, which is none. */
-static int64_t largest_place(const at_compute *c, int64_t *const *extents, int tensor,
+ * them, which is none; of one that ends an axis, its extent. */
+static int64_t largest_place(const at_compute *c, int64_t *const *extents, int tensor, bool ends,
                              int64_t largest) {
     int64_t most = -1;
     for (int s = 0; s < c->num_tensors; s++) {
+        if (ends && c->tensors[s].role == AT_ROLE_STAGE) {
+            const int64_t extent = compared_extent(c, extents, s, tensor);
+            most = extent > most ? extent : most;
+        }
         const at_scatter x = at_scatter_of(&c->tensors[s]);
         for (int k = 0; x.axes >> k; k++)
             if ((x.axes >> k & 1) && x.place[k]->op == AT_X_INDEX && x.place[k]->ref == tensor &&
@@ -359,11 +408,11 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
             find(&f, t, largest, &out[t]), is_found[t] = true;
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role != AT_ROLE_INDEX || is_found[t] || !has_partner(&f, t)) continue;
-        find(&f, t, largest_place(c, extents, t, largest), &alone[t]);
+        find(&f, t, largest_place(c, extents, t, out[t].ends, largest), &alone[t]);
         memset(f.data[t].i, 0, sizeof *f.data[t].i * (size_t)of_tensor[t]);
     }
     for (int t; (t = least_far(c, is_found, alone)) >= 0; is_found[t] = true)
-        find(&f, t, largest_place(c, extents, t, largest), &out[t]);
+        find(&f, t, largest_place(c, extents, t, out[t].ends, largest), &out[t]);
     cut_values(a, &f, used_as_value, largest, out);
     return at_is_stopped(stop) ? at_fail_stopped(err) : AT_OK;
 }

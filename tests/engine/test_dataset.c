@@ -297,6 +297,31 @@ static void lone_bounds(void **state) {
     at_arena_free(a);
 }
 
+/* Each of the entries that an axis is compared with is its extent in one of two draws, and less in
+ * the other. */
+static void ends_of_axes(void **state) {
+    (void)state;
+    enum { ROWS = 9, MOST = 40 };
+    at_arena *a = at_arena_new();
+    fill_any(a, "args B=9, S=40, D=70\nx[B, S, D] : input\nlength[B] : index\n"
+                "s[b:B, d:D] = sum(s:S) s < length[b] ? x[b, s, d] : 0\n");
+    const int *length = (const int *)(const void *)values_of("length");
+    assert_int_equal(d.rule.num_draws, 2);
+    for (uint64_t seed = 1; seed < 100; seed++) {
+        int whole[ROWS] = {0};
+        for (d.draw = 0; d.draw < 2; d.draw++) {
+            assert_true(at_dataset_fill(&d, seed));
+            for (int b = 0; b < ROWS; b++) {
+                assert_in_range(length[b], 0, MOST);
+                whole[b] += length[b] == MOST;
+            }
+        }
+        for (int b = 0; b < ROWS; b++) assert_int_equal(whole[b], 1);
+    }
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* Which of several equal ones is the place of the largest is seen in the second draw alone, beside
  * integers as well; there all lie below 0. */
 static void equal_winners(void **state) {
@@ -512,6 +537,7 @@ int main(void) {
         cmocka_unit_test(arguments_that_stay),   cmocka_unit_test(filling_is_stopped),
         cmocka_unit_test(sizes_of_chains),       cmocka_unit_test(equal_winners),
         cmocka_unit_test(smaller_inputs),        cmocka_unit_test(lone_bounds),
+        cmocka_unit_test(ends_of_axes),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
