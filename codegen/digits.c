@@ -74,9 +74,9 @@ static const at_aff *straightened(at_low *l, const at_aff *atom, const void *loo
     return k > 0 ? times : at_aff_shift(l, times, s.by - 1);
 }
 
-/* Are all its atoms affine in the loop, once straightened? */
+/* Are all its atoms affine in the loop, once straightened? What is known goes away later. */
 static bool cond_is_straight(at_low *l, const at_cond *c, int sym) {
-    if (!c) return true;
+    if (!c || at_cond_decide(l, c, NULL) == AT_C_TRUE) return true;
     if (c->atom && at_aff_opaque_deps(l, straightened(l, c->atom, &sym)) & AT_BIT(sym))
         return false;
     return cond_is_straight(l, c->a, sym) && cond_is_straight(l, c->b, sym);

@@ -107,6 +107,8 @@ typedef struct at_tile_op {
     int32_t most;            /* index: of a number from 0 to this; by = 1: as it is; loop: it and
                                 `by` are powers of two */
     bool cyclic;             /* load */
+    bool grouped;            /* load of every so many floats: whole groups of `times` lie there,
+                                the first at off, and it takes number `plus` of each */
     int64_t fours;           /* load, packed: each four of lanes lies so many elements behind the
                                 one before; 0: they are one run */
     uint8_t element;         /* product, alone or with a sum, or dot: 1 + the lane of b that all of
@@ -219,6 +221,7 @@ static inline int at_tile_spread_from(const at_tile_op *op, int i) {
  * lane i is. */
 static inline int at_tile_lane_from(const at_tile_op *op, int i) {
     if (op->times < 0) return op->lanes - 1 - i;
+    if (op->grouped) return op->times * i + op->plus;
     return op->times * (op->kind == AT_T_LOAD && op->by ? (i + op->plus) / op->by : i);
 }
 

@@ -25,6 +25,7 @@ static void print_lanes(at_text *out, const at_tile *t, const at_tile_op *op) {
     const bool spread = op->kind == AT_T_LOAD && op->by;
     if (part && op->times < 0) at_text_add(out, " turned");
     else if (part && op->times) at_text_addf(out, spread ? " %d*" : " %d*i", op->times);
+    if (op->grouped) at_text_addf(out, " + %d of groups", op->plus);
     if (spread)
         at_text_addf(out, "%s(i + %d)%c%d", op->times ? "" : " ", op->plus, op->cyclic ? '%' : '/',
                      op->by);

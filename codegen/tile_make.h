@@ -58,6 +58,7 @@ typedef struct at_tile_vreg {
     int64_t off;
     uint8_t by, plus; /* a load that is spread: lane i gets number (i + plus)/by; 0: it is not */
     bool cyclic;      /* it gets number (i + plus)%by */
+    bool grouped;     /* picked of whole groups: number `plus` of each */
     int8_t times;     /* a load that is picked: lane i gets number times*i; -1: it is turned, lane 0
                          gets the last; 0: neither */
     int64_t fours; /* each four of lanes lies so many elements behind the one before; 0: one run */

@@ -38,9 +38,10 @@ int at_build_vreg(at_builder *b, at_tile_vreg v) {
 
 bool at_tile_same_load(const at_tile_vreg *v, const at_tile_vreg *w) {
     return w->load == v->load && w->lanes == v->lanes && w->slot == v->slot && w->off == v->off &&
-           w->by == v->by && w->plus == v->plus && w->cyclic == v->cyclic && w->times == v->times &&
-           w->fours == v->fours && w->packed == v->packed && w->halves == v->halves &&
-           w->pooled == v->pooled && memcmp(&w->number, &v->number, sizeof v->number) == 0;
+           w->by == v->by && w->plus == v->plus && w->cyclic == v->cyclic &&
+           w->grouped == v->grouped && w->times == v->times && w->fours == v->fours &&
+           w->packed == v->packed && w->halves == v->halves && w->pooled == v->pooled &&
+           memcmp(&w->number, &v->number, sizeof v->number) == 0;
 }
 
 at_tile_op at_tile_load_of(const at_tile_vreg *v, int into) {
@@ -51,6 +52,7 @@ at_tile_op at_tile_load_of(const at_tile_vreg *v, int into) {
                         .by = v->by,
                         .plus = v->plus,
                         .cyclic = v->cyclic,
+                        .grouped = v->grouped,
                         .times = v->times,
                         .fours = v->fours,
                         .packed = v->packed,

@@ -8,7 +8,7 @@ int at_tile_pick_parts(const at_tile_op *op, int lanes, int *at) {
     int last = (int)at_tile_span(op) - 1, n = 1;
     at[0] = 0;
     while (at[n - 1] + lanes <= last) {
-        int next = at[n - 1] + lanes - 1;
+        int next = at[n - 1] + lanes - !op->grouped;
         at[n++] = next + lanes <= last + 1 ? next : last + 1 - lanes;
     }
     return n;
@@ -45,6 +45,7 @@ bool at_tile_pick_four(const at_tile_op *op, int lane, int at[2], int from[4]) {
 
 int64_t at_tile_span(const at_tile_op *op) {
     bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
+    if (op->grouped) return (int64_t)op->lanes * op->times;
     return moves && op->times > 0 ? at_tile_lane_from(op, op->lanes - 1) + 1 : op->lanes;
 }
 

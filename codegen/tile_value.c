@@ -176,6 +176,21 @@ static int shifted(at_builder *b, const at_value *v) {
     return d;
 }
 
+/* Of a load of every `step`-th element: is that one of each group along the tensor's last axis, all
+ * of which are whole? The place goes to the first one's beginning, *plus says which one it is. */
+static bool takes_groups(const at_builder *b, const at_value *v, int64_t step, at_tile_place *p,
+                         int *plus) {
+    const at_low_tensor *t = &b->l->tensors[v->tensor];
+    if (step < 2 || step > AT_TILE_WHOLE_STEP || p->by || p->num_digits || !t->num_axes || t->row ||
+        t->extents[t->num_axes - 1] != step)
+        return false;
+    for (int i = 0; i < v->at->n; i++)
+        if (v->at->t[i].k % step) return false;
+    *plus = (int)((v->at->c % step + step) % step);
+    p->off -= *plus;
+    return true;
+}
+
 static int load_value(at_builder *b, const at_value *v) {
     const bool is_narrow = at_type_bytes(b->l->tensors[v->tensor].type) != 4;
     at_tile_place p = at_build_locate_load(b, v);
@@ -192,6 +207,8 @@ static int load_value(at_builder *b, const at_value *v) {
     at_build_spread(&p, &lanes);
     int64_t step = lanes == 1 ? 0 : p.times ? p.times : p.lane > 1 || p.lane < 0 ? p.lane : 0;
     if (step < 0) p.off -= lanes - 1;
+    int plus = p.plus;
+    const bool grouped = !is_narrow && takes_groups(b, v, step, &p, &plus);
     bool bcast = p.by ? lanes == 1 : lanes > 1 ? p.lane == 0 : b->all_lanes;
     int s = at_build_slot_of(b, &p), loads = b->vregs.len;
     int had = bcast || p.by || step ? -1 : stored_value(b, s, p.off, lanes);
@@ -202,8 +219,9 @@ static int load_value(at_builder *b, const at_value *v) {
                                             .slot = (int16_t)s,
                                             .off = p.off,
                                             .by = (uint8_t)(bcast ? 0 : p.by),
-                                            .plus = (uint8_t)(bcast ? 0 : p.plus),
+                                            .plus = (uint8_t)(bcast ? 0 : plus),
                                             .cyclic = p.cyclic,
+                                            .grouped = grouped,
                                             .times = (int8_t)step,
                                             .narrow = is_narrow});
     if (b->vregs.len > loads && !bcast) at_build_prefetch(b, v->tensor, s, p.off);

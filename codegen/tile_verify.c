@@ -71,7 +71,8 @@ static const char *check_lanes(const at_tile *t, const at_tile_op *op) {
         return "lanes out of range";
     if (op->kind == AT_T_LOAD && op->times &&
         (!at_target_picks(t->target, op->times) || op->cyclic || op->lanes < 2 ||
-         (op->times < 0 && op->by)))
+         (op->times < 0 && op->by) ||
+         (op->grouped && (op->by || op->times < 2 || op->plus < 0 || op->plus >= op->times))))
         return "a load takes no vector from every so many floats";
     if (op->kind == AT_T_STORE && op->times &&
         (op->times < 2 || op->times > t->target->most_stored_step || op->lanes < 2))

@@ -180,22 +180,27 @@ static bool is_turned(const at_estimator *e, const est_leaf *x) {
            est_min(x->loop[last - 1].turns, x->loop[last].turns) >= AT_TILE_SQUARE;
 }
 
-/* Elements that lie in a row in all that the leaf touches, or the same way round in what it reads;
- * single: those of the last loop are found one by one. */
+/* From one element of a vector to the next of what is read: turned round, or every so many elements
+ * of whole registers; else 1. */
+static int64_t picked(const at_estimator *e, const est_leaf *x, const est_access *a) {
+    const int last = x->num_loops - 1;
+    const int64_t step = a->step[last];
+    const bool whole = x->loop[last].ann == AT_ANN_VEC && step > 1 && step <= AT_TILE_WHOLE_STEP;
+    return !a->written && (step == -1 || whole) && at_target_picks(e->o.target, step) ? step : 1;
+}
+
+/* Elements that lie in a row in all that the leaf touches, or the same way round, or every so many,
+ * in what it reads; single: those of the last loop are found one by one. */
 static double row_of(const at_estimator *e, const est_leaf *x, bool *single) {
     double run = 1;
-    uint32_t back = 0; /* accesses */
     *single = false;
     for (int i = x->num_loops - 1; i >= 0; i--) {
         bool in_a_row = true;
         for (int k = 0; k < x->num_accesses; k++) {
             const est_access *a = &x->access[k];
             *single |= a->single >> i & 1 && i == x->num_loops - 1;
-            if (i == x->num_loops - 1 && !a->written && a->step[i] == -1 &&
-                at_target_picks(e->o.target, -1))
-                back |= 1u << k;
-            const double step = (double)a->step[i] * (back >> k & 1 ? -1 : 1);
-            in_a_row &= !*single && (step == run || (!a->written && step == 0));
+            const double along = run * (double)picked(e, x, a), step = (double)a->step[i];
+            in_a_row &= !*single && (step == along || (!a->written && step == 0));
         }
         if (!in_a_row) break;
         run *= x->loop[i].turns;

@@ -146,7 +146,8 @@ static bool is_dot(const at_program *p, const at_estimate_options *o, const at_n
                    int64_t extent, const at_tensor *stage) {
     const at_expr *e = stage->body;
     if (l->ann != AT_ANN_DOT) return false;
-    while (e->op != AT_X_INDEX && e->nargs) e = e->arg[0]; /* an element of the first factor */
+    while (e->op != AT_X_INDEX && e->nargs) /* an element of the first factor */
+        e = e->arg[e->op == AT_X_SELECT];
     return e->op == AT_X_INDEX &&
            extent == at_target_dot_terms(o->target, p->compute->tensors[e->ref].type);
 }

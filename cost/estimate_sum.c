@@ -45,6 +45,14 @@ static bool is_vector(const at_estimator *e, const est_leaf *x, int loop) {
     return true;
 }
 
+/* Elements from one lane to the next of a vector that lies in a row: the terms of a dot product do
+ * so themselves. */
+static int64_t lane_step(const est_leaf *x) {
+    for (int i = x->num_loops - 1; i >= 0; i--)
+        if (x->loop[i].is_dot) return (int64_t)x->loop[i].turns;
+    return 1;
+}
+
 /* Is the loop a piece of fused lanes that run through all of their pieces, as lowering has them
  * where every access goes on in the same steps, is the same for some neighbours, or goes round? */
 static bool is_flat(const at_estimator *e, const est_leaf *x, int loop) {
@@ -55,18 +63,10 @@ static bool is_flat(const at_estimator *e, const est_leaf *x, int loop) {
     for (int k = 0; k < x->num_accesses; k++) {
         const int64_t far = x->access[k].step[loop], near = x->access[k].step[loop + 1];
         const bool goes_on = near > 0 && far == near * (int64_t)inner->turns,
-                   goes_round = near == 1 && far == 0, spread = near == 0;
+                   goes_round = near == lane_step(x) && far == 0, spread = near == 0;
         if (!goes_on && !goes_round && !spread) return false;
     }
     return (double)e->o.target->lanes > inner->turns;
-}
-
-/* Elements from one lane to the next of a vector that lies in a row: the terms of a dot product do
- * so themselves. */
-static int64_t lane_step(const est_leaf *x) {
-    for (int i = x->num_loops - 1; i >= 0; i--)
-        if (x->loop[i].is_dot) return (int64_t)x->loop[i].turns;
-    return 1;
 }
 
 enum { WORDS = 2 }; /* of 16 bits to a lane */

@@ -70,6 +70,7 @@ typedef struct layout {
     tree_node *leaf;
     const at_expr *read; /* the reader's of the tensor */
     bool is_chosen;      /* somewhere by a condition, which keeps it within the tensor */
+    bool in_lanes;       /* with all pieces of the reader's vector */
     AT_VEC(int) moved;   /* axes of the reader that its indices have */
     AT_VEC(layout_axis) axes;
 } layout;
@@ -174,6 +175,18 @@ static at_status find_read(rewrite *w, layout *l) {
     return AT_OK;
 }
 
+/* The axis of the reader that an axis of the layout for this piece is of: one that moves what is
+ * read, or, of the vector's pieces, one that ends in this piece; -1: none. */
+static int axis_for(const layout *l, const tree_node *loop, const char *piece) {
+    for (int i = 0; i < l->moved.len; i++)
+        if (names_have(&l->leaf->index[l->moved.data[i]], piece)) return l->moved.data[i];
+    for (int k = 0; l->in_lanes && loop->ann == AT_ANN_VEC && k < l->reader->num_axes; k++) {
+        const name_list *digits = &l->leaf->index[k];
+        if (digits->len && !strcmp(digits->data[digits->len - 1], piece)) return k;
+    }
+    return -1;
+}
+
 /* The pieces in the order of the loops around the reader. */
 static at_status order_pieces(rewrite *w, layout *l) {
     const tree_node *path[MAX_PIECES];
@@ -182,21 +195,19 @@ static at_status order_pieces(rewrite *w, layout *l) {
     while (depth--)
         for (int m = 0; m < path[depth]->pieces.len; m++) {
             const char *piece = path[depth]->pieces.data[m];
-            for (int i = 0; i < l->moved.len; i++) {
-                int k = l->moved.data[i];
-                if (!names_have(&l->leaf->index[k], piece)) continue;
-                int64_t fixed = tree_extent(path[depth], piece);
-                bool is_size = fixed || at_symbol_find(w->old->symbols, piece) >= 0;
-                if (path[depth]->dynamic || axis_of_piece(l, piece))
-                    return at_fail(w->err, AT_E_INPUT, "loop \"%s\" cannot be an axis of a layout",
-                                   piece);
-                *at_push(w->arena, &l->axes) = (layout_axis){
-                    .piece = piece,
-                    .name = is_size ? rewrite_fresh(w, at_format(w->arena, "%s_i", piece)) : piece,
-                    .axis = k,
-                    .is_size = is_size,
-                    .fixed = fixed};
-            }
+            const int k = axis_for(l, path[depth], piece);
+            if (k < 0) continue;
+            int64_t fixed = tree_extent(path[depth], piece);
+            bool is_size = fixed || at_symbol_find(w->old->symbols, piece) >= 0;
+            if (path[depth]->dynamic || axis_of_piece(l, piece))
+                return at_fail(w->err, AT_E_INPUT, "loop \"%s\" cannot be an axis of a layout",
+                               piece);
+            *at_push(w->arena, &l->axes) = (layout_axis){
+                .piece = piece,
+                .name = is_size ? rewrite_fresh(w, at_format(w->arena, "%s_i", piece)) : piece,
+                .axis = k,
+                .is_size = is_size,
+                .fixed = fixed};
         }
     for (int i = 0; i < l->moved.len; i++)
         if (!l->leaf->index[l->moved.data[i]].len)
@@ -265,12 +276,14 @@ static bool is_made_beside(const rewrite *w, const layout *l, const at_tensor *f
     return !is_renaming(from->body) || is_made_beside(w, l, &w->old->tensors[from->body->ref]);
 }
 
-static at_status copy_layout(rewrite *w, const char *tensor, const char *reader, const char *name) {
+static at_status copy_layout(rewrite *w, at_copy_kind kind, const char *tensor, const char *reader,
+                             const char *name) {
     at_tensor copy = {.name = name, .role = AT_ROLE_STAGE};
     layout l = {.arena = w->arena,
                 .reader = rewrite_find(w, reader),
                 .from = rewrite_find(w, tensor),
-                .leaf = tree_leaf(w->made, reader)};
+                .leaf = tree_leaf(w->made, reader),
+                .in_lanes = kind == AT_COPY_LANES};
     at_expr *index[MAX_AXES] = {0}, *value[MAX_AXES] = {0};
     copy.type = l.from->type;
     if (is_made_beside(w, &l, &w->old->tensors[at_compute_find(w->old, tensor)]))
@@ -332,7 +345,8 @@ at_status at_edit_copy(at_arena *a, const at_tree *t, at_copy_kind kind, const c
         return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", reader);
     if (at_tensor_has_entries(rewrite_find(&w, tensor)))
         return at_fail(err, AT_E_INPUT, "\"%s\" holds indices: it cannot be copied", tensor);
-    if (kind == AT_COPY_LAYOUT) AT_TRY(copy_layout(&w, tensor, reader, name));
+    if (kind == AT_COPY_LAYOUT || kind == AT_COPY_LANES)
+        AT_TRY(copy_layout(&w, kind, tensor, reader, name));
     else AT_TRY(copy_read(&w, kind, tensor, reader, name));
     return rewrite_finish(&w, compute, out);
 }

@@ -88,6 +88,12 @@ static at_status find_extents(inlined *in, const char *const *names, const int64
                    x->name, AT_INLINE_TERMS);
 }
 
+/* Is what is stored another number than the expression's? Integers of 32 bits are what they are. */
+static bool is_cut(const at_compute *c, const at_tensor *x) {
+    if (x->type == AT_S32 && at_expr_is_whole(c, x->body)) return false;
+    return at_type_of(x->type)->is_int;
+}
+
 at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const char *const *names,
                          const int64_t *sizes, int n, const at_compute **compute, at_tree **out,
                          at_error *err) {
@@ -97,11 +103,11 @@ at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const
     inlined in = {.arena = a, .stage = x};
     if (!x || x->role != AT_ROLE_STAGE)
         return at_fail(err, AT_E_INPUT, "there is no stage \"%s\"", stage);
-    if (x->is_output || at_type_of(x->type)->is_int || x->is_recurrence || x->is_carried)
+    if (x->is_output || is_cut(t->compute, x) || x->is_recurrence || x->is_carried)
         return at_fail(err, AT_E_INPUT, "@%s is %s, which cannot be inlined", stage,
                        x->is_recurrence || x->is_carried ? "what reads itself"
                        : x->is_output                    ? "an output"
-                                                         : "of integers");
+                                                         : "cut to what integers hold");
     AT_TRY(find_extents(&in, names, sizes, n, err));
     AT_TRY(tree_copy(a, t, &w.made, err));
     for (int i = 0; i < t->compute->num_tensors; i++) {

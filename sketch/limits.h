@@ -33,6 +33,10 @@ enum sketch_limit {
                                a float */
     TILE_FOURS = 4,         /* bytes in a lane */
     TILE_PAIR = 2,          /* elements of 16 bits in a lane */
+    PARTS_LANES = 16,       /* that partial sums of few elements are to fill: AVX-512's */
+    PARTS_SUMS = 24,        /* registers of a tile's */
+    PARTS_MOST = 4,         /* of an element */
+    PARTS_MOST_LANES = 96,  /* six registers of a row's sums */
     WIDENED_READS = 128,    /* eight vectors of sums that read the same float of 16 bits */
     SHORT_SUM_STEPS = 7,    /* the width of the widest usual window: it is written out */
     SHORT_SUM_TERMS = 25,   /* 5x5: all of it is written out */

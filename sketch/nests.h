@@ -78,15 +78,15 @@ void sketch_visit(int stage, sketch_states *states);
 /* Where a written stage stands (partial.c); vectors without a tile (nest_lanes.c); points of few
  * parts (nest_points.c); blocks of rows and columns (nest_blocks.c); what goes on from step to step
  * (nest_steps.c); sums whose terms have places (nest_scatter.c); blocks of rows through chains
- * (nest_through.c); register tiles (tile_choices.c, tile.c). */
+ * (nest_through.c); partial sums in lanes (nest_parts.c); register tiles (tile_choices.c, tile.c). */
 nest_find nest_find_written, nest_find_plain, nest_find_groups, nest_find_lanes, nest_find_list,
     nest_find_flat, nest_find_points, nest_find_blocks, nest_find_running, nest_find_step,
     nest_find_tile, nest_find_dots, nest_find_late, nest_find_near, nest_find_windows,
     nest_find_pointers, nest_find_tile_with, nest_find_lanes_with, nest_find_scatter,
-    nest_find_through, nest_find_narrow, nest_find_narrower;
+    nest_find_through, nest_find_narrow, nest_find_narrower, nest_find_parts;
 nest_make nest_make_written, nest_make_plain, nest_make_groups, nest_make_lanes, nest_make_list,
     nest_make_flat, nest_make_points, nest_make_blocks, nest_make_running, nest_make_step,
-    nest_make_tile, nest_make_scatter, nest_make_through;
+    nest_make_tile, nest_make_scatter, nest_make_through, nest_make_parts;
 
 /* ---- choosing axes (tile_axes.c) ------------------------------------------------------------- */
 
@@ -170,6 +170,10 @@ int tile_dot_terms(const at_compute *c, const at_tensor *t);
 /* The reduction of which so many terms are one dot product of a lane, where lanes go along vec; -1:
  * none, and the state says why, where terms are products of integers. */
 int tile_fours_of(sketch_state *s, int stage, int vec);
+/* How many partial sums of each element fill lanes that its last axis leaves a part of empty; 0: it
+ * fills them, or a sum of dot products along its last reduction it is not, or rows do not fill
+ * lanes of its reader. */
+int tile_parts_of(const sketch_state *s, int stage);
 /* Must the operands of a tile's dot products be copied for that? */
 bool tile_packs_fours(const sketch_state *s, const sketch_tile *tile, const at_access *x);
 
@@ -186,6 +190,9 @@ int nest_parted_axis(const at_expr *body);
  * (operand_reads.c). */
 at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int vec, int access,
                              const char **name, const char **first);
+/* The leaf of a stage reads a copy of what an access does, in the order of its lanes, once for each
+ * turn of a loop of them, whether or not that moves it (operand_reads.c). */
+at_status sketch_copy_lanes(sketch_state *s, const char *leaf, int stage, int access);
 /* A leaf of stage t adds up the parts of its sum, in vectors, in loop `copies` of these; first: a
  * loop around all others, or NULL. *outer: what the vectors left of the last axis. */
 at_status sketch_add_up(sketch_state *s, const at_tensor *t, const char *leaf, const char *first,

@@ -130,6 +130,15 @@ at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int v
     return order(s, *name, leaf, stage, x, x->is_bare && x->stride[vec] == 1, first);
 }
 
+at_status sketch_copy_lanes(sketch_state *s, const char *leaf, int stage, int access) {
+    const char *from = s->facts->compute->tensors[s->facts->of[stage].access[access].from].name;
+    return sketch_step(s, &(at_edit){.kind = AT_EDIT_COPY,
+                                     .stage = leaf,
+                                     .other = from,
+                                     .copy = AT_COPY_LANES,
+                                     .names = {sketch_fresh_of(s, from, "packed")}});
+}
+
 /* ---- prefetches ------------------------------------------------------------------------------ */
 
 /* The bytes of a row, one step of an axis, as an expression over sizes; NULL: no dimension goes

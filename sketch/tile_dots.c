@@ -104,6 +104,45 @@ int tile_narrow_of(const sketch_state *s, int stage, int from, int below) {
     return vec < 0 || fours_of(s, stage, vec, &unused) < 0 ? tile_last_sum_of(s, stage) : -1;
 }
 
+/* Rows of its reader beside each other, and steps of the reduction, are whole groups of parts; what
+ * all lanes of an element read lies as it is. */
+static bool may_part(const sketch_state *s, int stage, int fours, int parts) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int vec = s->facts->compute->tensors[stage].num_axes - 1;
+    if (vec < 1 || f->extent[vec - 1] % parts || f->extent[fours] % (TILE_FOURS * parts))
+        return false;
+    for (int k = 0; k <= vec; k++)
+        if (f->divisor[k] || sketch_is_step(s, stage, k) || tile_is_guarded(s, stage, k))
+            return false;
+    for (int i = 0; i < f->num_accesses; i++) {
+        const at_access *x = &f->access[i];
+        const bool is_shared = x->stride[vec] == 0;
+        if (is_shared ? x->stride[fours] != 1 || !is_stored(s, x) : x->stride[vec - 1] != 0)
+            return false;
+    }
+    return true;
+}
+
+int tile_parts_of(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int vec = tile_vector_of(s, stage), last = t->num_axes + t->num_reduce - 1;
+    const char *unused;
+    if (!tile_sums_bytes(s->facts->compute, t) || vec < 0 || vec != t->num_axes - 1 ||
+        !f->has_matched_reader || s->facts->of[f->reader].is_expensive ||
+        fours_of(s, stage, vec, &unused) != last)
+        return 0;
+    for (int parts = 2; parts <= PARTS_MOST; parts *= 2) {
+        const int64_t lanes = parts * f->extent[vec];
+        if (lanes % PARTS_LANES == 0)
+            return f->extent[vec] % PARTS_LANES && lanes <= PARTS_MOST_LANES &&
+                           may_part(s, stage, last, parts)
+                       ? parts
+                       : 0;
+    }
+    return 0;
+}
+
 bool tile_packs_fours(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
     const at_compute *c = s->facts->compute;
     if (tile->fours < 0) return false;

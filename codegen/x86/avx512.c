@@ -140,16 +140,20 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
     at_asm_emit(&x->code, AT_X86_VMOVUPS, 0, !store && !whole, 3, store ? store_args : load_args);
 }
 
-/* Where lanes are from stands in the last register, which tiles with such operations leave alone.
- */
+static void load_entry(at_x86 *x, at_x86_arg into, int entry) {
+    EMIT(x, VPMOVZXBD, into, at_mask_reg(0), at_x86_constant(16));
+    at_x86_point_spread(x, entry);
+}
+
+/* Where lanes are from stands in a register that the tile has left over, else in the last one,
+ * which tiles with such operations leave alone. */
 static at_x86_arg lanes_of_entry(at_x86 *x, int entry) {
-    at_x86_arg from = at_x86_reg(x, x->t->target->regs - 1);
-    if (x->scratch_now != -1 - entry) {
-        EMIT(x, VPMOVZXBD, from, at_mask_reg(0), at_x86_constant(16));
-        at_x86_point_spread(x, entry);
-        x->scratch_now = -1 - entry;
-    }
-    return from;
+    const int last = x->t->target->regs - 1;
+    for (int r = x->t->num_regs; r < last; r++)
+        if (x->kept[r] == 1 + entry) return at_x86_reg(x, r);
+    if (x->scratch_now != -1 - entry) load_entry(x, at_x86_reg(x, last), entry);
+    x->scratch_now = -1 - entry;
+    return at_x86_reg(x, last);
 }
 
 static at_x86_arg lanes_from(at_x86 *x, const at_tile_op *op, int part) {
@@ -240,9 +244,10 @@ static void store_apart(at_x86 *x, const at_tile_op *op) {
     for (int part = 0; part < at_tile_spread_parts(op, 16); part++) {
         one.off = at_tile_spread_at(op, 16, part);
         at_x86_arg lanes = lanes_from(x, op, part), to = at_x86_memory(x, &one, 64),
+                   v = at_x86_reg(x, x->t->target->regs - 1),
                    k = mask_of(x, at_tile_spread_mask(op, 16, part));
-        EMIT(x, VPERMPS, lanes, at_mask_reg(0), lanes, at_x86_reg(x, op->a));
-        EMIT(x, VMOVUPS, to, k, lanes);
+        EMIT(x, VPERMPS, v, at_mask_reg(0), lanes, at_x86_reg(x, op->a));
+        EMIT(x, VMOVUPS, to, k, v);
         x->scratch_now = 0;
     }
 }
@@ -407,12 +412,51 @@ static at_x86_arg mask_of(at_x86 *x, uint32_t bits) {
 
 at_x86_arg at_x86_mask(at_x86 *x, int lanes) { return mask_of(x, first_lanes(lanes)); }
 
+/* The entries that an operation takes lanes by. */
+static int entries_of(at_x86 *x, const at_tile_op *op, int entry[AT_TILE_MAX_PICKS + 1]) {
+    const bool apart = op->kind == AT_T_STORE && op->times, loads = op->kind == AT_T_LOAD,
+               turned = op->times < 0 && (op->lanes == 8 || op->lanes == 16);
+    int at[AT_TILE_MAX_PICKS], n = 0;
+    if (op->kind == AT_T_QUARTERS || op->kind == AT_T_WEAVE) entry[n++] = at_x86_quarters_entry(x);
+    if (loads && !op->times && op->by && repeats(op) == AT_X86_COUNT)
+        entry[n++] = at_x86_spread_entry(x, op, 0);
+    if ((!apart && !(loads && op->times)) || op->times > AT_TILE_WHOLE_STEP) return n;
+    const int parts = turned  ? 1
+                      : apart ? at_tile_spread_parts(op, 16)
+                              : at_tile_pick_parts(op, 16, at);
+    for (int part = loads && parts > 1; part < parts; part++)
+        entry[n++] = at_x86_spread_entry(x, op, part);
+    return n;
+}
+
+/* Registers that the tile leaves over hold entries, as many as there are. */
+static void keep_entries(at_x86 *x) {
+    int r = x->t->num_regs;
+    for (int i = 0; i < x->t->num_ops; i++)
+        if (x->t->ops[i].kind == AT_T_SCATTER) return;
+    for (int i = 0; i < x->t->num_ops; i++) {
+        int entry[AT_TILE_MAX_PICKS + 1], n = entries_of(x, &x->t->ops[i], entry);
+        for (int k = 0; k < n && r < x->t->target->regs - 1; k++) {
+            bool is_kept = false;
+            for (int j = x->t->num_regs; j < r; j++) is_kept |= x->kept[j] == 1 + entry[k];
+            if (is_kept || entry[k] >= UINT8_MAX) continue;
+            x->kept[r] = (uint8_t)(1 + entry[k]);
+            load_entry(x, at_x86_reg(x, r++), entry[k]);
+        }
+    }
+}
+
+static void begin(at_x86 *x) {
+    at_x86_set_masks(x);
+    keep_entries(x);
+}
+
 bool at_encode_avx512(at_arena *arena, at_tile *t) {
     static const at_x86_set set = {.width = 64,
                                    .pool_bytes = 4,
                                    .number_bytes = 4,
                                    .clears_upper = true,
-                                   .begin = at_x86_set_masks,
+                                   .begin = begin,
                                    .move = move,
                                    .spread = spread,
                                    .pick = pick,

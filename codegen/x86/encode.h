@@ -24,7 +24,7 @@ typedef struct at_x86_patch { /* a displacement from the end of its instruction 
  * of register `part` of those that a store to every so many floats leads to, where the first goes
  * to lane `plus`. */
 typedef struct at_x86_spread {
-    int by, plus, cyclic, times, lanes, part, stored;
+    int by, plus, cyclic, times, lanes, part, stored, grouped;
 } at_x86_spread;
 
 /* How an instruction set does it. */
@@ -62,6 +62,9 @@ struct at_x86 {
                       */
     int scratch_now; /* what the scratch vector holds: avx2: a mask for so many lanes; an entry of
                         `spreads`: as -1, -2, ...; 0: nothing known */
+    uint8_t
+        kept[32]; /* avx512: 1 + the entry of `spreads` that a register holds throughout; 0: none
+                   */
     AT_VEC(at_x86_patch) mask_patches; /* avx2: displacements to the mask table; entry: lanes */
     AT_VEC(uint64_t) pool;             /* constants behind the code, each `pool_bytes` long */
     AT_VEC(at_x86_patch) pool_patches;

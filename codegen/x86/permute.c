@@ -11,7 +11,8 @@ static int from(const at_x86_spread *s, int lanes, int i) {
                            .off = s->plus,
                            .by = s->by,
                            .plus = s->plus,
-                           .cyclic = s->cyclic};
+                           .cyclic = s->cyclic,
+                           .grouped = s->grouped};
     if (s->part < 0) return i % (lanes / 4) * 4 + i / (lanes / 4);
     if (s->stored) {
         int lane = at_tile_spread_lane(&op, lanes, s->part, i);
@@ -23,8 +24,8 @@ static int from(const at_x86_spread *s, int lanes, int i) {
 int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part) {
     bool stored = op->kind == AT_T_STORE;
     int first = stored ? at_tile_spread_before(op) : op->plus;
-    const at_x86_spread s = {op->by, first, op->cyclic, op->times, op->times ? op->lanes : 0,
-                             part,   stored};
+    const at_x86_spread s = {op->by, first,  op->cyclic, op->times, op->times ? op->lanes : 0,
+                             part,   stored, op->grouped};
     int i = 0;
     while (i < x->spreads.len && memcmp(&x->spreads.data[i], &s, sizeof s) != 0) i++;
     if (i == x->spreads.len) *at_push(x->code.arena, &x->spreads) = s;
