@@ -104,15 +104,13 @@ typedef struct at_tile_op {
     int64_t trip;     /* loop: constant trips */
     int64_t bump;     /* elements; index: per unit of the digit */
     int32_t times, plus, by; /* index: the digit is floor((times * entry + plus) / by); load */
-    int32_t most;            /* index: of a number from 0 to this; by = 1: as it is; loop: it and
-                                `by` are powers of two */
-    bool cyclic;             /* load */
-    bool grouped;            /* load of every so many floats: whole groups of `times` lie there,
-                                the first at off, and it takes number `plus` of each */
-    int64_t fours;           /* load, packed: each four of lanes lies so many elements behind the
-                                one before; 0: they are one run */
-    uint8_t element;         /* product, alone or with a sum, or dot: 1 + the lane of b that all of
-                                a's are multiplied with; 0: each with its own */
+    int32_t most;  /* index: of a number from 0 to this; by = 1: as it is; loop: a power of two */
+    bool cyclic;   /* load */
+    bool grouped;  /* load of every so many floats: number `plus` of each whole group of `times` */
+    int64_t fours; /* load, packed: each four of lanes lies so many elements behind the
+                      one before; 0: they are one run */
+    uint8_t element; /* product, alone or with a sum, or dot: 1 + the lane of b that all of
+                        a's are multiplied with; 0: each with its own */
     bool packed;   /* load, broadcast, store, dot: a lane is the 32 bits that lie there: four bytes,
                       or two elements of 16 bits */
     bool halves;   /* load, broadcast: floats of 16 bits as they lie, two to a lane; as many as

@@ -107,9 +107,9 @@ at_status at_edit_attribute(at_arena *a, const at_tree *t, const at_compute *c, 
  * ----------------------------------------------------------- */
 
 typedef enum at_copy_kind {
-    AT_COPY_WRITE, /* the sum goes to a stage of its own, and what had its name copies it */
-    AT_COPY_READ,  /* `reader` reads a copy of the tensor */
-    AT_COPY_WIDE,  /* the same, in which floats of 16 bits are f32, bytes s16 */
+    AT_COPY_WRITE,  /* the sum goes to a stage of its own, and what had its name copies it */
+    AT_COPY_READ,   /* `reader` reads a copy of the tensor */
+    AT_COPY_WIDE,   /* the same, in which floats of 16 bits are f32, bytes s16 */
     AT_COPY_LAYOUT, /* the same, in the order in which the reader's loops use it: an axis per piece
                      */
     AT_COPY_LANES   /* LAYOUT with all pieces of the reader's vector, also those that all elements

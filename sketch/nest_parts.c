@@ -57,8 +57,8 @@ static at_status split_rows(parting *p) {
                         one[] = {{0}, {.wide = 1, .narrow = 1}};
     static const at_split_spec few = {.policy = AT_FACTORS, .filter = "last <= 16"};
     const char *size = at_format(s->arena, "%d", parts), *blocks;
-    AT_TRY(sketch_split_sized(s, p->leaf, x->axes[p->choice->row].name, size, &blocks,
-                              &p->rows[2]));
+    AT_TRY(
+        sketch_split_sized(s, p->leaf, x->axes[p->choice->row].name, size, &blocks, &p->rows[2]));
     AT_TRY(sketch_split_by(s, p->leaf, blocks, "1 2 3 4 5 6 7 8 10 12 14", rows, p->rows));
     return sketch_split(s, p->leaf, p->sums[0], 2, &few, one, p->sums);
 }
@@ -67,8 +67,9 @@ static at_status order_loops(parting *p) {
     sketch_state *s = p->s;
     const at_tensor *x = &s->facts->compute->tensors[p->stage];
     at_edit e = {.kind = AT_EDIT_ORDER, .stage = p->leaf};
-    const char *const inner[] = {p->sums[0], p->sums[1], p->rows[1], p->rows[2],
-                                 x->axes[p->choice->vec].name, p->part, p->fours};
+    const char *const inner[] = {
+        p->sums[0], p->sums[1], p->rows[1], p->rows[2], x->axes[p->choice->vec].name,
+        p->part,    p->fours};
     const char *outer[AT_FACTS_MAX_AXES];
     int n = 0, num_outer = 0;
     for (int k = 0; k < p->choice->row; k++) outer[num_outer++] = x->axes[k].name;

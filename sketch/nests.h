@@ -78,7 +78,8 @@ void sketch_visit(int stage, sketch_states *states);
 /* Where a written stage stands (partial.c); vectors without a tile (nest_lanes.c); points of few
  * parts (nest_points.c); blocks of rows and columns (nest_blocks.c); what goes on from step to step
  * (nest_steps.c); sums whose terms have places (nest_scatter.c); blocks of rows through chains
- * (nest_through.c); partial sums in lanes (nest_parts.c); register tiles (tile_choices.c, tile.c). */
+ * (nest_through.c); partial sums in lanes (nest_parts.c); register tiles (tile_choices.c, tile.c).
+ */
 nest_find nest_find_written, nest_find_plain, nest_find_groups, nest_find_lanes, nest_find_list,
     nest_find_flat, nest_find_points, nest_find_blocks, nest_find_running, nest_find_step,
     nest_find_tile, nest_find_dots, nest_find_late, nest_find_near, nest_find_windows,

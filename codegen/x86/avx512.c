@@ -215,9 +215,9 @@ static void pick(at_x86 *x, const at_tile_op *op) {
     first.lanes = (uint8_t)at_tile_pick_first(op, 16);
     if (op->times < 0 && (op->lanes == 8 || op->lanes == 16)) {
         const int bytes = 4 * op->lanes;
-        lanes_from(x, op, 0);
-        EMIT(x, VPERMPS, at_vec(op->dst, bytes), at_mask_reg(0),
-             at_vec(x->t->target->regs - 1, bytes), at_x86_memory(x, op, bytes));
+        const int from = lanes_from(x, op, 0).reg;
+        EMIT(x, VPERMPS, at_vec(op->dst, bytes), at_mask_reg(0), at_vec(from, bytes),
+             at_x86_memory(x, op, bytes));
         return;
     }
     move(x, &first, false);

@@ -210,6 +210,40 @@ static void partial_sums_in_lanes(void **state) {
     }
 }
 
+/* Rules make such lanes where outputs leave a part of a register empty; what each output has of its
+ * own is repeated for neighbouring rows. */
+static void derived_parts(void **state) {
+    (void)state;
+    static const struct {
+        int rows, outputs, terms;
+    } of[] = {{12, 24, 64}, {8, 12, 32}, {6, 40, 48}, {4, 8, 16}, {20, 20, 64}};
+    if (cli_run("grep -q avx512_vnni /proc/cpuinfo")->status) skip();
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "args M=%d, N=%d, K=%d\n" OPERANDS SUM "scale[N] : weight\nbias[N] : weight s32\n"
+                 "out[y:M, x:N] : u8 = round((acc[y, x] + bias[x]) * scale[x] + 7.5)\n",
+                 of[k].rows, of[k].outputs, of[k].terms);
+        cli_write("t.te", text);
+        const cli_result *r = cli_expect(0, "./autotune derive ./t.te");
+        assert_non_null(strstr(r->out, "parts_x+pack_weight"));
+        static const char *const how[] = {"--compiler tcc", "--compiler gcc", "--isa avx2"};
+        for (int i = 0; i < 3; i++) {
+            r = cli_run("./autotune ./t.te --sketch parts_x+pack_weight --trials 4 --tuner random "
+                        "--log parts.log %s",
+                        how[i]);
+            if (r->status || strstr(r->err, "failed")) fail_msg("%s: %s", how[i], r->err);
+            cli_run("rm -f parts.log");
+        }
+        r = cli_expect(
+            0, "./autotune show ./t.te --sketch parts_x+pack_weight --isa avx512vnni --dump=tile");
+        assert_non_null(strstr(r->out, " of groups"));
+    }
+    cli_write("t.te", "args M=12, N=32, K=64\n" OPERANDS SUM "scale[N] : weight\n"
+                      "out[y:M, x:N] : u8 = round(acc[y, x] * scale[x])\n"); /* full registers */
+    assert_null(strstr(cli_expect(0, "./autotune derive ./t.te")->out, "parts_x"));
+}
+
 /* Rules mark them, and pack both operands for that; what they cannot mark they name. */
 static void derived_dots(void **state) {
     (void)state;
@@ -505,27 +539,18 @@ static void arrays_of_halves(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_bytes),
-                                       cmocka_unit_test(requantised),
-                                       cmocka_unit_test(small_sets),
-                                       cmocka_unit_test(signed_outputs),
-                                       cmocka_unit_test(channels_first),
-                                       cmocka_unit_test(bytes),
-                                       cmocka_unit_test(constants),
-                                       cmocka_unit_test(bits),
-                                       cmocka_unit_test(in_blocks),
-                                       cmocka_unit_test(dots),
-                                       cmocka_unit_test(turned_round),
-                                       cmocka_unit_test(partial_sums_in_lanes),
-                                       cmocka_unit_test(derived_dots),
-                                       cmocka_unit_test(halves),
-                                       cmocka_unit_test(refusals),
-                                       cmocka_unit_test(sizes_of_stages),
-                                       cmocka_unit_test(arrays),
-                                       cmocka_unit_test(words_and_masks),
-                                       cmocka_unit_test(refused_elements),
-                                       cmocka_unit_test(refused_by_shape),
-                                       cmocka_unit_test(products_of_halves),
-                                       cmocka_unit_test(arrays_of_halves)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_bytes),    cmocka_unit_test(requantised),
+        cmocka_unit_test(small_sets),       cmocka_unit_test(signed_outputs),
+        cmocka_unit_test(channels_first),   cmocka_unit_test(bytes),
+        cmocka_unit_test(constants),        cmocka_unit_test(bits),
+        cmocka_unit_test(in_blocks),        cmocka_unit_test(dots),
+        cmocka_unit_test(turned_round),     cmocka_unit_test(partial_sums_in_lanes),
+        cmocka_unit_test(derived_parts),    cmocka_unit_test(derived_dots),
+        cmocka_unit_test(halves),           cmocka_unit_test(refusals),
+        cmocka_unit_test(sizes_of_stages),  cmocka_unit_test(arrays),
+        cmocka_unit_test(words_and_masks),  cmocka_unit_test(refused_elements),
+        cmocka_unit_test(refused_by_shape), cmocka_unit_test(products_of_halves),
+        cmocka_unit_test(arrays_of_halves)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }

@@ -90,6 +90,7 @@ static void want_spread(maker *m, const at_tile_op *op) {
 /* Which number of memory a lane is. */
 static int picked(const at_tile_op *op, int lane) {
     if (op->times < 0) return op->lanes - 1 - lane;
+    if (op->grouped) return op->times * lane + op->plus;
     return op->times * (op->by ? (lane + op->plus) / op->by : lane);
 }
 
@@ -560,6 +561,33 @@ static void encode_spread_picks(at_arena *a, const at_target *target) {
         }
 }
 
+/* Numbers of whole groups: registers follow each other, none cuts a group. And the registers that a
+ * tile leaves over hold where lanes are from, from entry on; where they are too few, the last one
+ * does. */
+static void encode_kept(at_arena *a, const at_target *target) {
+    static const struct {
+        int times, lanes, plus;
+    } of[] = {{2, 16, 0}, {2, 16, 1}, {-1, 16, 0}, {-1, 8, 0}, {2, 16, 1}, {2, 16, 0}};
+    static const char *const from[] = {
+        "0 2 4 6 8 10 12 14 16 18 20 22 24 26 28 30", "1 3 5 7 9 11 13 15 17 19 21 23 25 27 29 31",
+        "15 14 13 12 11 10 9 8 7 6 5 4 3 2 1 0", "7 6 5 4 3 2 1 0 0 0 0 0 0 0 0 0"};
+    maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+    m.t.num_regs = 28;
+    for (int i = 0; i < 3; i++) WANT(&m, "vpmovzxbd zmm%d,lanes %s", 28 + i, from[i]);
+    for (int i = 0; i < 6; i++) {
+        at_tile_op *op = add_move(&m, AT_T_LOAD, i, 0, 0, of[i].lanes);
+        const int bytes = 4 * of[i].lanes, kept = i < 4 ? 28 + i : 28 + of[i].plus;
+        op->times = of[i].times;
+        op->grouped = op->times > 0;
+        op->plus = of[i].plus;
+        if (i == 3) WANT(&m, "vpmovzxbd zmm31,lanes %s", from[i]);
+        if (op->grouped) WANT(&m, "vmovups zmm%d,%s", i, memory_text(&m, op, 64, 0));
+        WANT(&m, "%s %s,%s,%s", op->grouped ? "vpermt2ps" : "vpermps", vector_text(&m, i, bytes),
+             vector_text(&m, kept, bytes), memory_text(&m, op, bytes, op->grouped ? 64 : 0));
+    }
+    compare_straight(&m, at_format(a, "%s, numbers of groups", target->name));
+}
+
 static void encode_stores_apart(at_arena *a, const at_target *target) {
     int r[6], n = some_registers(target, r) - (target->lanes == 16);
     for (int times = 2; times <= target->most_stored_step; times++)
@@ -758,6 +786,7 @@ static void encoder(const at_target *target) {
     encode_picks(a, target);
     encode_spread_picks(a, target);
     encode_stores_apart(a, target);
+    if (target->lanes == 16) encode_kept(a, target);
     if (target->gathers) encode_gathers(a, target);
     encode_bumps(a, target);
     encode_indices(a, target);

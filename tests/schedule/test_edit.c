@@ -174,6 +174,27 @@ static void copies(void **state) {
     end();
 }
 
+/* Of lanes through rows what all rows read alike is repeated. */
+static void copy_in_lanes(void **state) {
+    (void)state;
+    static const example biased = {"biased", sizes,
+                                   "x[N, M] : input\n"
+                                   "b[M] : weight\n"
+                                   "out[i:N, j:M] = x[i, j] + b[j]\n",
+                                   "i, j => @out = i, j\n"};
+    begin(&biased);
+    DO(SPLIT("out", "i", "i0", "i1"));
+    DO(FUSE("out", "i1", "j"));
+    DO(MARK("out", "i1", AT_ANN_VEC));
+    DO(COPY(AT_COPY_LANES, "b", "out", "lanes"));
+    expect_stage("lanes[i1_i:i1, j:M] = b[j]\n");
+    expect_stage("out[i:N, j:M] = x[i, j] + lanes[i%i1, j]\n");
+    expect_tree("i1, j =>\n    @lanes = i1, j\n"
+                "i0, {i1, j}:vec =>\n    @out = {i0, i1}/i, j\n");
+    expect_same_outputs();
+    end();
+}
+
 /* A layout follows the reader's axes, not the tensor's. */
 static void layout_of_a_reversed_axis(void **state) {
     (void)state;
@@ -915,6 +936,7 @@ static void refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops),
                                        cmocka_unit_test(copies),
+                                       cmocka_unit_test(copy_in_lanes),
                                        cmocka_unit_test(layout_of_a_reversed_axis),
                                        cmocka_unit_test(layout_of_a_choice),
                                        cmocka_unit_test(factor),
