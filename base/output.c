@@ -275,8 +275,19 @@ const char *at_base_stem(at_arena *a, const char *path) {
     return dot && dot > name ? at_strndup(a, name, (size_t)(dot - name)) : name;
 }
 
-bool at_same_file(const char *x, const char *y) {
+static bool is_one(const char *x, const char *y) {
     struct stat a, b;
-    if (!strcmp(x, y)) return true;
     return stat(x, &a) == 0 && stat(y, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+bool at_same_file(const char *x, const char *y) {
+    if (!strcmp(x, y) || is_one(x, y)) return true;
+    /* What is not there yet is one where folder and name are. */
+    if (access(x, F_OK) == 0 || access(y, F_OK) == 0) return false;
+    at_arena *a = at_arena_new();
+    const char *base = at_base_name(x), *other = at_base_name(y);
+    const bool same = !strcmp(base, other) && is_one(at_format(a, "%.*s.", (int)(base - x), x),
+                                                     at_format(a, "%.*s.", (int)(other - y), y));
+    at_arena_free(a);
+    return same;
 }

@@ -7,6 +7,7 @@
 #include "remote/remote.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* What is shown of a run while its trials go on. */
 typedef struct shown {
@@ -344,6 +345,17 @@ static at_status tune_far(const at_options *o, at_error *err) {
     return status;
 }
 
+/* A search would go on with its log, where there is one. */
+static at_status estimate(const at_options *o, at_error *err) {
+    at_arena *a = at_arena_new();
+    at_options own = *o;
+    own.log = log_of(a, o);
+    if (!o->log && access(own.log, F_OK) != 0) own.log = NULL;
+    const at_status s = at_network_estimate(&own, err);
+    at_arena_free(a);
+    return s;
+}
+
 at_status at_cmd_tune(const at_options *o, at_error *err) {
     at_options own;
     at_catch_interrupts();
@@ -372,7 +384,6 @@ at_status at_cmd_tune(const at_options *o, at_error *err) {
                        "--final-dialect %s: workers elsewhere (--on) have no gcc for certain; time "
                        "what is delivered with verify --compiler gcc",
                        at_dialect_name(o->engine.final_dialect));
-    if (at_is_network(o) && at_given(o, "--trials") && !o->engine.trials)
-        return at_network_estimate(o, err);
+    if (at_is_network(o) && at_given(o, "--trials") && !o->engine.trials) return estimate(o, err);
     return o->num_on ? tune_far(o, err) : tune_here(o, err);
 }

@@ -37,6 +37,9 @@ static void waits(const char *path) {
 at_status at_cmd_work(const at_options *o, at_error *err) {
     int served = 0;
     at_catch_interrupts();
+    if (!*o->operands[0])
+        return at_fail(err, AT_E_USAGE,
+                       "work \"\": PATH names a directory of yours, for --on dir:PATH");
     AT_TRY(at_work_main(o->operands[0], o->idle_s, o->once, &at_interrupted, waits, told, &served,
                         err));
     if (at_interrupted) return at_fail_stopped(err);

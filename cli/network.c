@@ -45,6 +45,11 @@ at_status at_check_network(const at_options *o, at_error *err) {
             return at_fail(err, AT_E_USAGE, "%s is not for networks: %s is one", of_kernels[i],
                            o->operands[0]);
     if (o->verb == AT_VERB_RUN) return AT_OK;
+    if (o->verb == AT_VERB_SHOW && o->output)
+        return at_fail(err, AT_E_USAGE,
+                       "--output: show writes a configuration as a template, and %s is a network; "
+                       "apply writes it as C",
+                       o->operands[0]);
     if (o->why) return fail_of_run(o, "--why", "", err);
     if (o->request.num_expects) return fail_of_run(o, "--expect", " NAME=FILE.npy", err);
     return AT_OK;

@@ -111,13 +111,35 @@ static at_status check_expected(const at_net_arrays *x, const at_net_tensor *t, 
     return AT_E_USAGE;
 }
 
-/* Names and sizes of the arrays, when the network's are known. */
+/* Over none of the files that are read: the network's, inputs and what outputs should be; nor over
+ * one that a later output is written to. */
+static at_status check_output(const at_net_arrays *x, int n, at_error *err) {
+    const at_options *o = x->o;
+    const char *item = o->net_outputs.items[n], *path = file_in(item), *read;
+    int output;
+    AT_TRY(find_named(x, true, "--output", name_in(x->arena, item), &output, err));
+    for (int i = 0; (read = at_net_file_at(x->net, i)); i++)
+        AT_TRY(at_check_not_read("--output", path, read, err));
+    for (int i = 0; i < o->net_inputs.num; i++)
+        AT_TRY(at_check_not_read("--output", path, file_in(o->net_inputs.items[i]), err));
+    for (int i = 0; i < o->request.num_expects; i++)
+        AT_TRY(at_check_not_read("--output", path, file_in(o->request.expects[i]), err));
+    for (int i = n + 1; i < o->net_outputs.num; i++)
+        if (at_same_file(path, file_in(o->net_outputs.items[i])))
+            return at_fail(err, AT_E_USAGE,
+                           "--output %s and --output %s are one file; name another for one of them",
+                           item, o->net_outputs.items[i]);
+    return AT_OK;
+}
+
+/* Names, sizes and files of the arrays, when the network's are known. */
 static at_status check_arrays(const at_net_arrays *x, at_error *err) {
     int input;
     for (int i = 0; i < x->given.len; i++)
         AT_TRY(find_named(x, false, "--input", x->given.data[i].name, &input, err));
     for (int i = 0; i < x->o->request.num_expects; i++)
         AT_TRY(check_expected(x, &x->expected[i], err));
+    for (int i = 0; i < x->o->net_outputs.num; i++) AT_TRY(check_output(x, i, err));
     return AT_OK;
 }
 
@@ -172,23 +194,10 @@ static bool is_array(const char *head, size_t len) {
     return len >= 6 && !memcmp(head, "\x93NUMPY", 6);
 }
 
-/* Over none of the files that are read: the network's, inputs and what outputs should be. */
-static at_status check_output(const at_net_arrays *x, const char *path, at_error *err) {
-    const char *read;
-    for (int i = 0; (read = at_net_file_at(x->net, i)); i++)
-        AT_TRY(at_check_not_read("--output", path, read, err));
-    for (int i = 0; i < x->o->net_inputs.num; i++)
-        AT_TRY(at_check_not_read("--output", path, file_in(x->o->net_inputs.items[i]), err));
-    for (int i = 0; i < x->o->request.num_expects; i++)
-        AT_TRY(at_check_not_read("--output", path, file_in(x->o->request.expects[i]), err));
-    return AT_OK;
-}
-
 static at_status write_output(const at_net_arrays *x, const char *item, const void *const *outputs,
                               at_error *err) {
     int i;
     AT_TRY(find_named(x, true, "--output", name_in(x->arena, item), &i, err));
-    AT_TRY(check_output(x, file_in(item), err));
     const at_net_value *v = &x->net->values.data[x->net->outputs.data[i]];
     const size_t bytes = (size_t)v->elements * (size_t)at_net_type_bytes(v->type);
     at_text file = {0};

@@ -47,6 +47,11 @@ static double total_of(const at_net_program *p) {
     return total_s;
 }
 
+static void add_words(at_text *out, const at_options *o) {
+    at_network_add_words(out, o);
+    if (o->log) at_text_add(out, " --log"), at_text_add_word(out, o->log);
+}
+
 static void describe(at_text *out, const at_net_program *p, const at_options *o) {
     const double total_s = total_of(p);
     add_rows(out, p, total_s);
@@ -58,9 +63,9 @@ static void describe(at_text *out, const at_net_program *p, const at_options *o)
     at_text_add(out,
                 " in all, with weights that come from memory\nnothing was measured, nor compared "
                 "with the network in double: autotune run");
-    at_network_add_words(out, o);
+    add_words(out, o);
     at_text_add(out, " does both\nautotune apply");
-    at_network_add_words(out, o);
+    add_words(out, o);
     at_text_addf(out, " -o net.c writes this network\n");
 }
 

@@ -106,36 +106,35 @@ at_status net_bind_shape(net_builder *b, const net_port *p, int *rank, int64_t *
 const net_pair *net_bind_value(net_builder *b, const char *input) { return find(&b->sets, input); }
 
 static at_status unused(net_builder *b, const char *option, const net_pairs *p,
-                        const char *const *names, int n, const char *what) {
+                        const char *const *names, int n, const char *what, const char *more) {
     for (int i = 0; i < p->len; i++) {
         if (p->data[i].is_used) continue;
         at_text list = {0};
         at_text_add_names(&list, p->data[i].name, names, n);
-        at_fail(b->err, AT_E_USAGE, "%s: %s %s: %s %s", b->net->path, option, p->data[i].name, what,
-                n ? at_text_str(&list) : "none");
+        at_fail(b->err, AT_E_USAGE, "%s: %s %s: %s %s%s", b->net->path, option, p->data[i].name,
+                what, n ? at_text_str(&list) : "none", more);
         at_text_free(&list);
         return AT_E_USAGE;
     }
     return AT_OK;
 }
 
+/* A name that is no size may be meant for one that is missing, and is told of first. */
 at_status net_bind_end(net_builder *b, const char *const *inputs, int num_inputs) {
-    if (b->open.len) {
-        at_text list = {0}, example = {0}, option = {0};
-        for (int i = 0; i < b->open.len; i++) {
-            at_text_addf(&list, "%s%s", i ? ", " : "", b->open.data[i]);
-            at_text_addf(&example, "%s%s=1", i ? "," : "", b->open.data[i]);
-        }
-        at_text_add_word(&option, at_text_str(&example)); /* shells take [ and ? for patterns */
-        at_fail(b->err, AT_E_USAGE, "%s: size%s of inputs %s not given: %s; as in --dim%s",
-                b->net->path, at_plural(b->open.len), b->open.len == 1 ? "is" : "are",
-                at_text_str(&list), at_text_str(&option));
-        at_text_free(&list);
-        at_text_free(&example);
-        at_text_free(&option);
-        return AT_E_USAGE;
+    at_text list = {0}, example = {0};
+    for (int i = 0; i < b->open.len; i++) {
+        at_text_addf(&list, "%s%s", i ? ", " : "", b->open.data[i]);
+        at_text_addf(&example, "%s%s=1", i ? "," : "", b->open.data[i]);
     }
+    const char *open = at_text_take(b->arena, &list);
+    const char *option = at_shell_word(b->arena, at_text_str(&example)); /* [ and ? are patterns */
+    at_text_free(&example);
     AT_TRY(unused(b, "--dim", &b->dims, b->known.data, b->known.len,
-                  "INPUT[AXIS] and the names of sizes are accepted:"));
-    return unused(b, "--set", &b->sets, inputs, num_inputs, "inputs are accepted:");
+                  "INPUT[AXIS] and the names of sizes are accepted:",
+                  b->open.len ? at_format(b->arena, "; not given: %s", open) : ""));
+    if (b->open.len)
+        return at_fail(b->err, AT_E_USAGE, "%s: size%s of inputs %s not given: %s; as in --dim %s",
+                       b->net->path, at_plural(b->open.len), b->open.len == 1 ? "is" : "are", open,
+                       option);
+    return unused(b, "--set", &b->sets, inputs, num_inputs, "inputs are accepted:", "");
 }

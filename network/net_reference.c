@@ -350,7 +350,7 @@ static at_status run_all(at_net_reference *r, const void *const *inputs, at_rng 
     for (int i = 0; i < net->nodes.len && status == AT_OK; i++) {
         const at_net_node *n = &net->nodes.data[i];
         status = run_node(&s, n, &r->units.data[r->unit_of[i]], workspace, err);
-        if (status != AT_OK) at_fail_at(err, "%s: node \"%s\" (%s)", net->path, n->name, n->op);
+        if (status != AT_OK) at_fail_at(err, "%s: ", net->path); /* the text names its node */
         else if (at_is_stopped(stop)) status = at_fail_stopped(err);
     }
     if (status == AT_OK) take_outputs(&s, a, outputs);

@@ -3,7 +3,9 @@
 #include "tests/cli/cli_test.h"
 
 #include "tests/cli/product.h"
+#include "tests/network/onnx_writer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static at_arena *arena;
@@ -139,8 +141,52 @@ static void proposed(void **state) {
     expect_text(cli_expect(0, "%s", command_behind(r->err, "goes with run: "))->out, "y float32[2");
 }
 
+/* Before anything is computed: with a fault in it, the run would be told of instead. */
+static void outputs_refused(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    at_error err;
+    onnx_input(&g, "x", AT_NET_FLOAT, "2,2");
+    onnx_input(&g, "i", AT_NET_INT64, "1");
+    onnx_node(&g, "Gather", "x i", "y", "axis=0");
+    onnx_node(&g, "Relu", "x", "z", "");
+    onnx_output(&g, "y");
+    onnx_output(&g, "z");
+    at_text bytes = onnx_model(&g, 13);
+    assert_int_equal(at_write_file("two.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
+    at_text_free(&bytes);
+    cli_expect(0, "{ " HEAD("1") "printf '\\000\\000\\240\\100'; } >five.npy");
+#define FAULTY "./autotune run two.onnx --input i=five.npy "
+    expect_text(cli_expect(4, FAULTY)->err,
+                "two.onnx: node Gather (Gather):3:18: \"y0\" reads x0[");
+    expect_error(2, FAULTY "--output y=two.onnx", "--output two.onnx: two.onnx is read, and would");
+    expect_error(2, FAULTY "--output y=o.npy --output z=./o.npy",
+                 "--output y=o.npy and --output z=./o.npy are one file; name another");
+    expect_error(2, FAULTY "--output w=o.npy", "no output \"w\"; there are y, z");
+    cli_expect(0, "test ! -e o.npy");
+    expect_error(2, "./autotune show two.onnx --code -o two.onnx",
+                 "--output: show writes a config");
+}
+
+/* The log that a search would go on with tells of its parts. */
+static void estimated(void **state) {
+    (void)state;
+#define ESTIMATE "./autotune m.onnx --dim N=3 --trials 0"
+    expect_text(cli_expect(0, "rm -f m.log; " ESTIMATE)->out,
+                "\n0 of 1 kinds of parts are in a log");
+    cli_expect(0, "./autotune m.onnx --dim N=3 --trials 2");
+    char *out = strdup(cli_expect(0, ESTIMATE)->out);
+    expect_text(out, "\n1 of 1 kinds of parts are in a log");
+    expect_text(out, "autotune apply m.onnx --dim N=3 --log m.log -o net.c");
+    assert_string_equal(cli_expect(0, ESTIMATE " --log m.log")->out, out);
+    free(out);
+}
+
 static void refused(void **state) {
     (void)state;
+    expect_error(2, "./autotune show m.onnx --dim M=2",
+                 "--dim M: INPUT[AXIS] and the names of sizes are accepted: N, x[1]; not given: N");
+    expect_error(2, "./autotune work ''", "work \"\": PATH names a directory");
     expect_error(2, "./autotune show m.onnx", "size of inputs is not given: N; as in --dim N=1");
     expect_error(2, "./autotune show m.onnx --dim M=2", "not given: N");
     expect_error(2, "./autotune show m.onnx --dim N=2,M=2", "--dim M");
@@ -185,8 +231,9 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shown),    cmocka_unit_test(run),
-                                       cmocka_unit_test(number),   cmocka_unit_test(expected),
-                                       cmocka_unit_test(proposed), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shown),     cmocka_unit_test(run),      cmocka_unit_test(number),
+        cmocka_unit_test(expected),  cmocka_unit_test(proposed), cmocka_unit_test(outputs_refused),
+        cmocka_unit_test(estimated), cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("cli/network", tests, setup, teardown);
 }
