@@ -68,6 +68,15 @@ static void add_parameters(at_text *out, const at_config *c) {
     at_arena_free(a);
 }
 
+static bool is_changed(const at_log_group *g) {
+    at_arena *a = at_arena_new();
+    at_task *task;
+    const bool changed = g->ours && at_task_of_record(a, g->task, g->args, &task, NULL) == AT_OK &&
+                         at_context_is_of_other_template(&g->context, at_task_hash(task));
+    at_arena_free(a);
+    return changed;
+}
+
 static void add_group(at_text *out, const at_log_group *g) {
     at_text_add(out, "\n");
     at_text_add_record_task(out, g->task, g->args);
@@ -86,6 +95,9 @@ static void add_group(at_text *out, const at_log_group *g) {
     at_text_add(out, ", of which ");
     at_text_add_time(out, g->spent_s);
     at_text_add(out, " measuring\n");
+    if (is_changed(g))
+        at_text_add(out,
+                    "  of another version of its template: used with --accept-changed alone\n");
     if (g->at_least)
         at_text_addf(out, "  %lld clearly behind, and not timed\n", (long long)g->at_least);
     add_failures(out, g);

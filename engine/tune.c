@@ -26,7 +26,7 @@ at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_
 
 at_status at_tuning_add_text(at_tuning *t, at_error *err) {
     const char *text = at_log_text_line(t->s.arena, t->s.what.row);
-    if (!text || at_log_text_is_there(t->log_path, text)) return AT_OK;
+    if (!text || at_log_text_counts(t->log_path, text)) return AT_OK;
     return at_log_comment(t->log, text, err);
 }
 

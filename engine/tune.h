@@ -25,7 +25,7 @@ at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_
                             at_error *err);
 at_status at_tunings_read_log(at_tuning *const *all, int n, const char *path, at_log *log,
                               at_error *err);
-/* The text of a computation goes into the log, unless it is there. */
+/* The text of a computation goes into the log, unless it is what the log says of its name. */
 at_status at_tuning_add_text(at_tuning *t, at_error *err);
 /* The trials, then the final. What came out is in t, also after an error. A stop is no error.
  * AT_E_OUTPUT AT_E_BUG */

@@ -21,6 +21,9 @@ typedef struct at_context {
     const char *machine;       /* what tells CPUs of one name apart: at_cpu.machine */
 } at_context;
 void at_context_hash(const at_context *c, char out[33]);
+/* Is it of another version of the template than that with this hash? One that does not say is not.
+ */
+bool at_context_is_of_other_template(const at_context *c, const char *template_hash);
 at_context at_context_copy(at_arena *a, const at_context *c);
 
 /* Which trial of a search over several workers it is. Each number is recorded once. */

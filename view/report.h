@@ -28,6 +28,7 @@ typedef struct at_report {
     at_log_summary summary;
     at_report_finals finals;
     at_text *out;
+    bool is_changed; /* the group at hand is of another version of its template */
 } at_report;
 /* The section of one task, after <h2>: everything about it. */
 void at_report_task(at_report *r, const at_panel *p);

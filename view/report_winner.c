@@ -150,7 +150,7 @@ void at_report_command(at_report *r, const at_task *task, const char *verb, cons
     at_text_add_word(&text, at_task_args_text(task));
     at_text_add(&text, " --log");
     at_text_add_word(&text, r->log);
-    at_text_addf(&text, "%s\n", rest);
+    at_text_addf(&text, "%s%s\n", r->is_changed ? " --accept-changed" : "", rest);
     at_html_add(r->out, at_text_str(&text));
     at_text_free(&text);
 }

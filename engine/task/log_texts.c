@@ -52,10 +52,22 @@ static bool each_line(const char *path, bool (*seen)(void *ctx, const char *line
     return found;
 }
 
-static bool is_same(void *ctx, const char *line) { return !strcmp(line + 1, ctx); }
+typedef struct last_text {
+    const char *line;
+    size_t name; /* the first bytes of the line, up to the name's end */
+    bool is_same;
+} last_text;
 
-bool at_log_text_is_there(const char *path, const char *line) {
-    return each_line(path, is_same, (void *)(uintptr_t)line);
+static bool compare(void *ctx, const char *line) {
+    last_text *x = ctx;
+    if (!strncmp(line + 1, x->line, x->name)) x->is_same = !strcmp(line + 1, x->line);
+    return false;
+}
+
+bool at_log_text_counts(const char *path, const char *line) {
+    last_text x = {line, (size_t)(strstr(line, ", \"text\": ") - line), false};
+    (void)each_line(path, compare, &x);
+    return x.is_same;
 }
 
 typedef struct named_text {

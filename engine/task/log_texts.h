@@ -10,8 +10,8 @@
 /* The line without its '#', of a task whose template is a computation in a file; NULL: it is none,
  * or its text is too long for a log. In a. */
 const char *at_log_text_line(at_arena *a, const at_template_row *row);
-/* Does the log at that path have that line? */
-bool at_log_text_is_there(const char *path, const char *line);
+/* Does the log at that path have that line, and no later one of another text of its name? */
+bool at_log_text_counts(const char *path, const char *line);
 /* Computations that a log brings along are known from now on, where no template has their name;
  * of several texts of one name the last. What is no computation is passed over. Only files are
  * read, no pipes. */

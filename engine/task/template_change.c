@@ -1,11 +1,9 @@
 /* engine/task/template_change.c: see template_change.h. */
 #include "engine/task/template_change.h"
 
-#include <string.h>
-
 bool at_is_of_changed_template(const at_record *r, const at_task *task) {
-    const char *was = r->extra.context.template_hash;
-    return r->extra.present && *was && strcmp(was, at_task_hash(task)) != 0;
+    return r->extra.present &&
+           at_context_is_of_other_template(&r->extra.context, at_task_hash(task));
 }
 
 const char *at_changed_text(at_arena *a, const char *path, int64_t count, const char *name) {

@@ -445,15 +445,59 @@ static void this_cpu_first(void **state) {
     assert_int_equal(cli_count_lines(r->out, "{"), 2); /* one of each context */
 }
 
+/* A computation that was edited between two searches, and back again: the text that was searched
+ * last counts, and all who choose take a record of it. */
+static void edited(void **state) {
+    (void)state;
+    static const char *const factors[] = {"1", "2", "1"};
+    const char *told = "  of another version of its template: used with --accept-changed alone\n";
+    at_arena *a = at_arena_new();
+    for (int i = 0; i < 3; i++) {
+        cli_write("e.te",
+                  at_format(a, "args N=64\nx[N] : input\ny[n:N] = x[n] * %s\n", factors[i]));
+        cli_expect(0, "./autotune ./e.te --trials %d --tuner grid --log e.log -q", i + 2);
+    }
+    assert_string_equal(cli_expect(0, "grep -c '^#te' e.log")->out, "3\n");
+    const char *log = at_strdup(a, cli_expect(0, "./autotune log e.log")->out);
+    assert_int_equal(cli_count_lines(log, told), 1);
+    const char *best = strstr(log, "; index "), *edited = strstr(log, told);
+    assert_true(best && best < edited); /* of the first text */
+    const char *line = strstr(best, ", line ") + strlen(", line ");
+    line = at_strndup(a, line, strcspn(line, ";"));
+    assert_non_null(strstr(cli_expect(0, "./autotune pick_best e.log -o b.log")->out,
+                           at_format(a, "  e.log:%s\n", line)));
+    static const char *const verbs[] = {"apply --log e.log", "apply e --log e.log",
+                                        "apply ./e.te --log e.log"};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        assert_non_null(strstr(cli_expect(0, "./autotune %s", verbs[i])->out,
+                               at_format(a, "configuration from e.log:%s:", line)));
+    assert_non_null(strstr(cli_run("./autotune verify e.log")->out, " not_run"));
+    /* Commands of the page work for either. */
+    cli_expect(0, "./autotune report e.log");
+    const char *page = at_strdup(a, cli_read("e.log.html"));
+    assert_int_equal(cli_count_lines(page, "autotune run e "), 2);
+    for (const char *c = page; (c = strstr(c, "autotune run e ")); c++)
+        cli_expect(0, "PATH=.:$PATH; %.*s", (int)strcspn(c, "\n<"), c);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spellings),     cmocka_unit_test(summary),
-        cmocka_unit_test(beside_trials), cmocka_unit_test(csv),
-        cmocka_unit_test(csv_formulas),  cmocka_unit_test(parameters),
-        cmocka_unit_test(diff),          cmocka_unit_test(diff_in_pairs),
-        cmocka_unit_test(split),         cmocka_unit_test(convert),
-        cmocka_unit_test(per),           cmocka_unit_test(stranger),
-        cmocka_unit_test(bad_input),     cmocka_unit_test(this_cpu_first),
+        cmocka_unit_test(edited),
+        cmocka_unit_test(spellings),
+        cmocka_unit_test(summary),
+        cmocka_unit_test(beside_trials),
+        cmocka_unit_test(csv),
+        cmocka_unit_test(csv_formulas),
+        cmocka_unit_test(parameters),
+        cmocka_unit_test(diff),
+        cmocka_unit_test(diff_in_pairs),
+        cmocka_unit_test(split),
+        cmocka_unit_test(convert),
+        cmocka_unit_test(per),
+        cmocka_unit_test(stranger),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(this_cpu_first),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
