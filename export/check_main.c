@@ -110,9 +110,17 @@ static const char entries_helper[] =
     "        int last = p[i - 1];\n"
     "        p[i - 1] = p[other], p[other] = last;\n"
     "    }\n"
-    "    if (!ascends || n < 2) return;\n"
+    "    if (!ascends || !n) return;\n"
     "    qsort(p, (size_t)n, sizeof *p, at_compare_entries);\n"
     "    p[0] = (int)lo, p[n - 1] = (int)hi;\n}\n\n";
+
+static const char apart_helper[] =
+    "/* Few bounds of reductions: what is left behind whole tiles is walked. */\n"
+    "static void at_make_entries_apart(int *p, long n, long lo, long begin, long apart) {\n"
+    "    for (long i = 0; i < n; i++) {\n"
+    "        long x = i * apart + begin;\n"
+    "        p[i] = (int)(x > lo ? x : lo);\n"
+    "    }\n}\n\n";
 
 void at_file_main_includes(at_text *out) { at_text_add(out, includes); }
 
@@ -292,8 +300,15 @@ static void make_halves(at_text *out, const at_program *p, const at_face_tensor 
 static void make_entries(at_text *out, const at_face_tensor *t, int at, const at_index_range *all,
                          int draw) {
     const at_index_range below = {.lo = all->lo, .hi = all->hi - 1}, *r = all->ends ? &below : all;
-    const int64_t n = all->ends ? at_entries_below(t->elements, draw) : t->elements,
+    const int64_t apart = at_entries_apart(all, draw, t->elements),
+                  n = all->ends ? at_entries_below(t->elements, draw) : t->elements,
                   once = r->ascends ? 0 : at_entries_once(r, draw, n);
+    if (apart > 0) {
+        at_text_addf(out, "    at_make_entries_apart(b%d, %lldL, %lldL, %lldL, %lldL);\n", at,
+                     (long long)t->elements, (long long)all->lo,
+                     (long long)at_entries_begin(all, t->elements), (long long)apart);
+        return;
+    }
     at_text_addf(out, "    at_make_entries(b%d, %lldL, %lldL, %lldL, %lldL, %lldL, %lldL, %d, %d, ",
                  at, (long long)n, (long long)r->lo, (long long)r->hi, (long long)once,
                  (long long)(once ? at_entries_first(r, draw, n) : 0),
@@ -318,7 +333,7 @@ static void fill(at_text *out, const at_face *f, const filling *with, int draw) 
     for (int i = 0; i < f->num_inputs; i++) {
         const at_face_tensor *t = &f->tensors[i];
         if (is_list(f, t) && with->entries) {
-            make_entries(out, t, i, &with->entries[t->tensor], draw);
+            make_entries(out, t, i, &with->entries[t->tensor], with->rule.draw[draw].entries);
             continue;
         }
         if (is_list(f, t)) {
@@ -614,6 +629,14 @@ static bool has_lists(const at_face *f) {
     return any;
 }
 
+static bool has_few_bounds(const at_face *f, const filling *with) {
+    bool any = false;
+    for (int i = 0; i < f->num_inputs && with->entries && with->rule.num_draws > 1; i++)
+        any |= is_list(f, &f->tensors[i]) &&
+               at_entries_apart(&with->entries[f->tensors[i].tensor], 1, f->tensors[i].elements);
+    return any;
+}
+
 static bool has_floats(const at_face *f) {
     bool any = false;
     for (int i = 0; i < f->num_inputs; i++) any |= !at_type_of(f->tensors[i].type)->is_int;
@@ -643,7 +666,7 @@ at_status at_file_main(at_arena *a, const at_face *kernels, int n, const at_fami
                        at_text *out, at_error *err) {
     at_face *faces = AT_NEW_ARRAY(a, at_face, n);
     for (int i = 0; i < n; i++) faces[i] = as_written(a, &kernels[i]);
-    bool patterns = false, lists = false, several = false;
+    bool patterns = false, lists = false, several = false, apart = false;
     for (int i = 0; i < n; i++) {
         patterns |= faces[i].of->pattern != NULL;
         lists |= !faces[i].of->pattern && has_lists(&faces[i]);
@@ -659,11 +682,13 @@ at_status at_file_main(at_arena *a, const at_face *kernels, int n, const at_fami
     for (int i = 0; i < n; i++) {
         AT_TRY(choose_filling(a, &faces[i], &with[i], err));
         *(has_wholes(&faces[i], &with[i]) ? &whole : &real) |= has_floats(&faces[i]);
+        apart |= has_few_bounds(&faces[i], &with[i]);
         any |= faces[i].num_inputs > 0;
     }
     if (any) at_text_add(out, next_2_helper);
     if (patterns) at_text_add(out, pattern_helper);
     if (lists) at_text_add(out, entries_helper);
+    if (apart) at_text_add(out, apart_helper);
     if (whole) at_text_add(out, whole_helper);
     if (real) at_text_add(out, real_helper);
     at_file_half_helpers(faces, n, out);

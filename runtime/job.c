@@ -8,14 +8,14 @@
 
 static at_job_end fail(at_outcome *out, at_job_end end) { return out->end = end; }
 
-/* The job with its other data; bufs and expected are the copy's own. */
-static at_job with_other_data(const at_job *job, at_buf *bufs, int64_t *expected) {
+/* The job with a set of its other data; bufs and expected are the copy's own. */
+static at_job with_other_data(const at_job *job, int set, at_buf *bufs, int64_t *expected) {
     at_job other = *job;
     for (int i = 0, k = 0; i < job->num_bufs; i++) {
         bufs[i] = job->bufs[i];
-        int64_t offset = bufs[i].other_offset;
+        const int64_t offset = bufs[i].other_offset[set], before = bufs[i].other_before_offset[set];
         if (bufs[i].role == AT_BUF_IN && offset) bufs[i].offset = offset;
-        if (bufs[i].other_before_offset) bufs[i].before_offset = bufs[i].other_before_offset;
+        if (before) bufs[i].before_offset = before;
         if (bufs[i].role == AT_BUF_OUT && job->expected_offset)
             expected[k] = offset ? offset : job->expected_offset[k], k++;
     }
@@ -41,34 +41,38 @@ static at_job_end run_apart(const at_inside *in, const at_job *job, const at_cod
     return out->end;
 }
 
+static bool has_other_data(const at_job *job, int set) {
+    bool any = false;
+    for (int i = 0; i < job->num_bufs && set < AT_MOST_OTHERS; i++)
+        any |= job->bufs[i].other_offset[set] > 0;
+    return any;
+}
+
+static at_job_end run_with(const at_inside *in, const at_job *job, int set, const at_code *code,
+                           at_placing how, at_outcome *out) {
+    at_buf bufs[AT_MAX_BUFS];
+    int64_t expected[AT_MAX_BUFS];
+    const at_job other = with_other_data(job, set, bufs, expected);
+    return run_apart(in, &other, code, how, out);
+}
+
 /* Both ends of every buffer in turn against a guard page: there a stray access of one element
  * faults. */
 static at_job_end paranoid_runs(const at_inside *in, const at_job *job, const at_code *code,
                                 at_outcome *out) {
-    at_buf bufs[AT_MAX_BUFS];
-    int64_t expected[AT_MAX_BUFS];
-    const at_job other = with_other_data(job, bufs, expected);
     if (run_apart(in, job, code, AT_PLACE_FLUSH_END, out)) return out->end;
-    return run_apart(in, &other, code, AT_PLACE_FLUSH_START, out);
-}
-
-static bool has_other_data(const at_job *job) {
-    bool any = false;
-    for (int i = 0; i < job->num_bufs; i++) any |= job->bufs[i].other_offset > 0;
-    return any;
+    return run_with(in, job, 0, code, AT_PLACE_FLUSH_START, out);
 }
 
 /* What one set of data cannot show. How large errors are is told of the first. */
-static at_job_end check_other_data(const at_inside *in, const at_job *job, const at_code *code,
-                                   at_outcome *out) {
-    at_buf bufs[AT_MAX_BUFS];
-    int64_t expected[AT_MAX_BUFS];
-    const at_job other = with_other_data(job, bufs, expected);
+static at_job_end check_other_data(const at_inside *in, const at_job *job, int first,
+                                   const at_code *code, at_outcome *out) {
     const double max_error = out->max_error, of_limit = out->of_limit;
-    run_apart(in, &other, code, AT_PLACE_FLUSH_END, out);
+    for (int set = first; has_other_data(job, set); set++)
+        if (run_with(in, job, set, code, AT_PLACE_FLUSH_END, out)) return out->end;
     out->max_error = max_error;
     out->of_limit = of_limit;
-    return out->end;
+    return AT_JOB_RAN;
 }
 
 /* What nobody has expected values for goes to the parent, who puts it into the store. */
@@ -105,8 +109,9 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
     double anchor_ns = job->pairs > 0 ? at_anchor_run_ns() : 0;
     double best_ns = anchor_ns > 0 ? anchor_ns * at_best_ratio(job) : (double)job->best_ns;
     if (at_job_first_run(in, job, code, places, buf, best_ns, r, t, out)) return out->end;
-    if (!job->paranoid && !out->is_cut && has_other_data(job)) {
-        if (check_other_data(in, job, code, out)) return out->end;
+    const int others = job->paranoid; /* the first of them has been run */
+    if (!out->is_cut && has_other_data(job, others)) {
+        if (check_other_data(in, job, others, code, out)) return out->end;
         at_crash_places(places, job->num_bufs + 1);
     }
     if (!job->expected_offset) publish(in, job, places);

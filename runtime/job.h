@@ -28,19 +28,20 @@ typedef struct at_blob {
 } at_blob;
 
 typedef enum at_buf_role { AT_BUF_IN, AT_BUF_OUT, AT_BUF_PACKED } at_buf_role;
+enum { AT_MOST_OTHERS = 2 };
 typedef struct at_buf {
     const char *name;
     at_buf_role role;
     at_type type;   /* of its elements */
     int64_t offset; /* in the store; for PACKED -1: the worker allocates it itself */
     int64_t size_bytes;
-    /* Other data, of an output its expected values (and limits): of a further check run, or of the
-     * second of paranoid's. 0: the same, and where all have it no such run. */
-    int64_t other_offset;
+    /* Sets of other data, of an output its expected values (and limits): of further check runs, and
+     * the first of the second of paranoid's. 0: the same, and where all have it no such run. */
+    int64_t other_offset[AT_MOST_OTHERS];
     /* Of an output that is also read: what is put into it before each run, which is timed alone
      * then; stays: a run leaves what the next one needs, so that it is put there before checks
      * alone. 0: nothing. */
-    int64_t before_offset, other_before_offset;
+    int64_t before_offset, other_before_offset[AT_MOST_OTHERS];
     bool stays;
 } at_buf;
 

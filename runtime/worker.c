@@ -31,12 +31,15 @@ static void refuse_malformed(const at_worker *w, const at_job *job) {
         AT_ASSERT(b->name && b->size_bytes >= 0);
         if (b->role == AT_BUF_PACKED) continue;
         AT_ASSERT(b->offset >= 0 && b->size_bytes <= store - b->offset);
-        AT_ASSERT(b->other_offset >= 0 && b->size_bytes <= store - b->other_offset);
+        for (int set = 0; set < AT_MOST_OTHERS; set++)
+            AT_ASSERT(b->other_offset[set] >= 0 && b->size_bytes <= store - b->other_offset[set]);
         if (b->role != AT_BUF_OUT || !job->expected_offset) continue;
         int64_t expected = job->expected_offset[outputs++];
         int64_t bytes =
             job->has_limits ? at_limits_at(b->size_bytes) + 4 * at_buf_elements(b) : b->size_bytes;
-        AT_ASSERT(expected >= 0 && bytes <= store - expected && bytes <= store - b->other_offset);
+        AT_ASSERT(expected >= 0 && bytes <= store - expected);
+        for (int set = 0; set < AT_MOST_OTHERS; set++)
+            AT_ASSERT(bytes <= store - b->other_offset[set]);
     }
 }
 

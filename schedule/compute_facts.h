@@ -34,6 +34,7 @@ typedef struct at_index_range {
     bool ends; /* compared with an axis, as the length of what is looked at along it: the greatest
                   in one of two draws, another one in the other */
     bool is_unknown; /* of more than 2^22 entries, which are 0 then */
+    int64_t added;   /* to an entry where it is such a bound: 1 of pos + 1 */
 } at_index_range;
 /* The largest entry; -1 where some are negative. */
 static inline double at_index_bound(const at_index_range *r) {
@@ -56,7 +57,8 @@ at_status at_compute_given_ranges(at_arena *a, const at_compute *c, const int64_
  * part of one entry alone, as of packed words? Then entries may be negative. */
 bool at_index_is_packed(at_arena *a, const at_compute *c, int tensor);
 /* n entries of such a range; where there are four and more, lo and hi are among them. Entries that
- * ascend begin with lo and end with hi; one that is alone is hi, in draw 1 a lower one. Others are
+ * ascend begin with lo and end with hi; one that is alone is hi. In draw 1 a few that ascend are
+ * at_entries_apart apart, from lo on. Others are
  * in random order: at_entries_once different ones, and some of these again; 0: random ones, as
  * where the range has more than eight times n. The i-th of the different ones is lo +
  * (at_entries_first + i)*at_entries_step modulo the range. Draw 0 has as many different ones as
@@ -65,6 +67,10 @@ bool at_index_is_packed(at_arena *a, const at_compute *c, int tensor);
  * at_entries_below are left for entries from lo to hi - 1. */
 void at_index_fill(const at_index_range *r, int draw, int64_t n, at_rng *rng, int32_t *out);
 int64_t at_entries_below(int64_t n, int draw);
+/* In draw 1 the i-th of n entries that ascend is max(lo, i*that + at_entries_begin); 0: they are
+ * not such, as of many entries, whose differences are of all kinds. */
+int64_t at_entries_apart(const at_index_range *r, int draw, int64_t n);
+int64_t at_entries_begin(const at_index_range *r, int64_t n);
 int64_t at_entries_once(const at_index_range *r, int draw, int64_t n);
 int64_t at_entries_first(const at_index_range *r, int draw, int64_t n);
 int64_t at_entries_step(const at_index_range *r);

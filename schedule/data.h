@@ -31,12 +31,13 @@ typedef struct at_placed {
 typedef struct at_draw {
     at_fill *fill; /* [tensor] of inputs and weights */
     AT_VEC(at_placed) extremes;
+    int entries; /* which draw of entries index tensors have: 0 or 1 (at_index_fill) */
 } at_draw;
 
-enum { AT_MOST_DRAWS = 2 };
+enum { AT_MOST_DRAWS = 3 };
 
 /* is_exact: any order of summation gives the same bits on the first draw. Where one draw cannot do
- * all there is a second, which is exact as well. */
+ * all there are others, which are exact as well. */
 typedef struct at_data_rule {
     bool is_exact;
     int num_draws;

@@ -143,7 +143,7 @@ static bool is_aside(data_ruler *r, at_draw *out) {
 
 bool data_draws_in_steps(data_ruler *r, at_data_rule *out) {
     bool any = move_aside(r, out->draw[1].fill);
-    for (int draw = 0; draw < AT_MOST_DRAWS; draw++)
+    for (int draw = 0; draw < 2; draw++)
         any |= data_plant_extremes(r->arena, r->c, r->extents, r->known, 0, draw,
                                    &out->draw[draw]) > 0;
     return any;
@@ -254,14 +254,12 @@ bool data_has_places(const data_ruler *r) {
     return any;
 }
 
-/* Do entries, which the data are to have, say where an axis ends, or a single one how far a
- * reduction goes? */
 bool data_has_ends(const data_ruler *r) {
     const at_data_known *k = r->known;
     bool any = false;
     for (int t = 0; k->entries && t < r->c->num_tensors && !any; t++)
-        any = r->c->tensors[t].role == AT_ROLE_INDEX &&
-              (k->entries[t].ends || (k->num_entries[t] == 1 && k->entries[t].ascends)) &&
-              k->entries[t].lo < k->entries[t].hi && !(k->indices && k->indices[t]);
+        any = r->c->tensors[t].role == AT_ROLE_INDEX && !(k->indices && k->indices[t]) &&
+              k->entries[t].lo < k->entries[t].hi &&
+              (k->entries[t].ends || at_entries_apart(&k->entries[t], 1, k->num_entries[t]) > 0);
     return any;
 }

@@ -102,6 +102,8 @@ bool data_reads_role(const data_ruler *r, const at_expr *e, at_role role);
 /* Do entries of index tensors say to which places terms belong, so that these belong to others on a
  * second draw? */
 bool data_has_places(const data_ruler *r);
+/* Do entries, which the data are to have, say where an axis ends, or a few how far reductions go?
+ */
 bool data_has_ends(const data_ruler *r);
 /* Where a maximum or minimum looks at floats beside integers: they get extremes, and lie aside on
  * the second draw. Does any? */

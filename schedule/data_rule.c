@@ -376,14 +376,23 @@ static void find_in_steps(data_ruler *r, at_data_rule *out) {
     out->is_exact = at_compute_exact_range(r->c, r->values, r->known->bound, r->known->longest) > 0;
     const bool has_larger = out->is_exact && scales_to_integers(r->c);
     data_find_sizes(r);
-    for (int draw = 0; draw < AT_MOST_DRAWS; draw++) {
+    for (int draw = 0; draw < 2; draw++) {
         out->draw[draw].fill = AT_NEW_ARRAY(r->arena, at_fill, n);
         for (int t = 0; t < n; t++)
             if (data_is_drawn(r, t))
                 out->draw[draw].fill[t] = data_fill_in_steps(r, t, has_larger && draw);
     }
-    if (data_draws_in_steps(r, out) || has_larger || data_has_places(r) || data_has_ends(r))
-        out->num_draws = 2;
+    if (data_draws_in_steps(r, out) || has_larger) out->num_draws = 2;
+}
+
+/* Each other draw has other entries. Where some say how far reductions go, one has the values of
+ * the first beside them: what the second has may be saturated, or tied, and hide what is left out.
+ */
+static void add_entries(const data_ruler *r, at_data_rule *out) {
+    for (int i = 1; i < out->num_draws; i++) out->draw[i].entries = 1;
+    if (!data_has_ends(r) && !(out->num_draws == 1 && data_has_places(r))) return;
+    out->draw[out->num_draws] = out->draw[0];
+    out->draw[out->num_draws++].entries = 1;
 }
 
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
@@ -393,6 +402,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     AT_TRY(data_ruler_begin(&r, a, c, values, known, err));
     if (c->in_steps) {
         find_in_steps(&r, out);
+        add_entries(&r, out);
         return AT_OK;
     }
     r.look = data_look_new(a, c, values, known, true);
@@ -402,9 +412,6 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     out->is_exact = r.is_exact;
     out->draw[0].fill = r.fill;
     AT_TRY(data_second_draw(&r, out, err));
-    if (out->num_draws == 1 && (data_has_places(&r) || data_has_ends(&r))) {
-        out->draw[1] = out->draw[0];
-        out->num_draws = 2;
-    }
+    add_entries(&r, out);
     return AT_OK;
 }

@@ -69,6 +69,19 @@ static bool any_needs_above_0(const at_compute *c) {
     return any;
 }
 
+/* The number that is added to an entry in an expression that reads it. */
+static int64_t added_to(const at_expr *e, int tensor) {
+    if (e->op == AT_X_INDEX || !at_expr_count_reads(e, tensor)) return 0;
+    for (int i = 0; i < e->nargs; i++) {
+        if (!at_expr_count_reads(e->arg[i], tensor)) continue;
+        const at_expr *by = e->nargs == 2 ? e->arg[1 - i] : NULL;
+        const bool adds = by && by->op == AT_X_INT && (e->op == AT_X_ADD || e->op == AT_X_SUB);
+        const int64_t sign = e->op == AT_X_SUB ? -1 : 1;
+        return added_to(e->arg[i], tensor) + (adds && !(i && sign < 0) ? sign * by->integer : 0);
+    }
+    return 0;
+}
+
 /* *used_as_value: it is calculated with. */
 static void look_at_uses(const at_compute *c, int t, at_index_range *r, bool *used_as_value) {
     const tensor_asked asked = {c, t};
@@ -79,9 +92,13 @@ static void look_at_uses(const at_compute *c, int t, at_index_range *r, bool *us
         *used_as_value |= at_expr_walk(x->body, find_number, (void *)(uintptr_t)&asked) != NULL;
         leads |= at_expr_find_index(x->body, leads_somewhere, &t) != NULL;
         r->ends |= at_expr_find(x->body, ends_axis, &asked) != NULL;
-        for (int i = x->num_axes; i < axes_of(x); i++)
-            r->ascends |= x->axes[i].begin && (at_expr_count_reads(x->axes[i].begin, t) ||
-                                               at_expr_count_reads(x->axes[i].end, t));
+        for (int i = x->num_axes; i < axes_of(x); i++) {
+            const at_axis *axis = &x->axes[i];
+            if (!axis->begin) continue;
+            const bool ends = at_expr_count_reads(axis->end, t) > 0;
+            r->ascends |= ends || at_expr_count_reads(axis->begin, t);
+            if (ends) r->added = added_to(axis->end, t);
+        }
     }
     r->ends &= !leads && !r->ascends;
     r->lo = *used_as_value && any_needs_above_0(c);
@@ -149,10 +166,33 @@ static void spread(const at_index_range *r, int draw, int64_t n, at_rng *rng, in
     }
 }
 
-/* A bound of a reduction that is the only one: the greatest, then one an odd number below it, as
- * what is left behind whole tiles and pieces is seen there alone. */
-static int64_t lone_bound(const at_index_range *r, int draw, at_rng *rng) {
-    return draw ? r->hi - (int64_t)(at_rng_below(rng, (uint64_t)(r->hi - r->lo)) | 1) : r->hi;
+/* The greatest number of ones in binary digits, of eight at most, that is not beyond most: what a
+ * loop leaves behind its whole tiles, and behind pieces of 2, 4 and so on, is there in each piece.
+ */
+static int64_t all_ones(int64_t most) {
+    int64_t ones = 0;
+    for (int i = 0; i < 8 && 2 * ones + 1 <= most; i++) ones = 2 * ones + 1;
+    return ones;
+}
+
+int64_t at_entries_apart(const at_index_range *r, int draw, int64_t n) {
+    enum { MANY = 32 };
+    if (!draw || !(r->ascends || (r->ends && n == 1)) || n < 1 || n > MANY) return 0;
+    return all_ones((r->hi + r->added) / (n > 1 ? n - 1 : 1) - (n == 1));
+}
+
+int64_t at_entries_begin(const at_index_range *r, int64_t n) {
+    const int64_t terms = r->hi + r->added, ones = n == 1 ? at_entries_apart(r, 1, n) : 0;
+    return -r->added + (ones ? (terms / (ones + 1)) * (ones + 1) - 1 : 0);
+}
+
+static bool fill_apart(const at_index_range *r, int draw, int64_t n, int32_t *out) {
+    const int64_t apart = at_entries_apart(r, draw, n);
+    for (int64_t i = 0; i < n && apart; i++) {
+        const int64_t x = i * apart + at_entries_begin(r, n);
+        out[i] = (int32_t)(x > r->lo ? x : r->lo);
+    }
+    return apart > 0;
 }
 
 int64_t at_entries_below(int64_t n, int draw) { return (n + draw % 2) / 2; }
@@ -162,8 +202,9 @@ void at_index_fill(const at_index_range *r, int draw, int64_t n, at_rng *rng, in
         for (int64_t i = 0; i < n; i++) out[i] = (int32_t)r->lo;
         return;
     }
+    if (fill_apart(r, draw, n, out)) return;
     if (n == 1 && (r->ascends || r->ends)) {
-        out[0] = (int32_t)lone_bound(r, draw, rng);
+        out[0] = (int32_t)r->hi;
         return;
     }
     if (!r->ascends) {

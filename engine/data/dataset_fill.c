@@ -67,7 +67,7 @@ static void fill_entries(const at_dataset *d, int t, int32_t *p, int64_t n, at_r
     const at_index_range *r = &d->entries[t];
     const int64_t step = r->lo == r->hi ? AT_ONCE : n;
     for (int64_t i = 0; i < n && goes_on(d, i); i += step)
-        at_index_fill(r, d->draw, n - i < step ? n - i : step, rng, p + i);
+        at_index_fill(r, d->rule.draw[d->draw].entries, n - i < step ? n - i : step, rng, p + i);
 }
 
 /* The polar method, G. Marsaglia and T. A. Bray, 1964. */

@@ -48,9 +48,12 @@ typedef struct at_accuracies {
     AT_VEC(at_known_accuracy) known;
 } at_accuracies;
 
+_Static_assert(AT_MOST_OTHERS >= AT_MOST_DRAWS - 1, "every draw has its room");
 struct at_bench {
-    at_dataset data, other; /* other: for the second of paranoid's runs, else empty */
-    bool is_projected;      /* the expected outputs are a candidate's: see reference.h */
+    at_dataset data, others[AT_MOST_OTHERS]; /* others: of further check runs, and of the second of
+                                                paranoid's */
+    int num_others;
+    bool is_projected; /* the expected outputs are a candidate's: see reference.h */
     at_worker *worker;
     at_anchors anchors;
     at_states states;

@@ -17,11 +17,13 @@ static at_buf buffer(const at_param *p, const at_places *where) {
     if (b.role == AT_BUF_PACKED) return b;
     b.offset = where->at[tensor];
     if (p->before) b.before_offset = where->at[before];
-    if (p->before && where->other_at) b.other_before_offset = where->other_at[before];
     b.stays = p->stays;
-    if (where->other_at)
-        b.other_offset =
-            b.role == AT_BUF_OUT ? where->other_expected[tensor] : where->other_at[tensor];
+    for (int set = 0; set < where->num_others; set++) {
+        const int64_t *at = where->other_at[set];
+        if (p->before) b.other_before_offset[set] = at[before];
+        b.other_offset[set] =
+            b.role == AT_BUF_OUT ? where->other_expected[set][tensor] : at[tensor];
+    }
     return b;
 }
 

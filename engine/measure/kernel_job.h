@@ -8,9 +8,10 @@
 
 /* By tensor of the computation: offsets in a store, or whatever else the caller finds them by. */
 typedef struct at_places {
-    const int64_t *at;                        /* inputs and outputs */
-    const int64_t *expected;                  /* outputs as they should be (and limits) */
-    const int64_t *other_at, *other_expected; /* the same of other data: paranoid; NULL: none */
+    const int64_t *at;       /* inputs and outputs */
+    const int64_t *expected; /* outputs as they should be (and limits) */
+    int num_others;          /* sets of other data, of which the same */
+    const int64_t *other_at[AT_MOST_OTHERS], *other_expected[AT_MOST_OTHERS];
     const int *tensor_of; /* which of those the kernel's tensors are; NULL: they are the same */
 } at_places;
 

@@ -212,7 +212,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
                                bool *compiled, at_error *err) {
     const at_engine_options *o = &s->options;
     const at_kernel *k = c->kernel;
-    const at_dataset *d = &s->bench->data, *other = s->bench->other.store ? &s->bench->other : NULL;
+    const at_dataset *d = &s->bench->data;
     const char *misfit = at_dataset_misfit(d, c->extents);
     *compiled = !misfit;
     if (misfit) {
@@ -224,12 +224,12 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
                        misfit));
         return AT_OK;
     }
-    c->job = at_kernel_job(a, k, s->how.threads,
-                           &(at_places){.at = d->offset,
-                                        .expected = d->expected,
-                                        .other_at = other ? other->offset : NULL,
-                                        .other_expected = other ? other->expected : NULL,
-                                        .tensor_of = c->tensor_of});
+    at_places where = {.at = d->offset, .expected = d->expected, .tensor_of = c->tensor_of};
+    for (; where.num_others < s->bench->num_others; where.num_others++) {
+        where.other_at[where.num_others] = s->bench->others[where.num_others].offset;
+        where.other_expected[where.num_others] = s->bench->others[where.num_others].expected;
+    }
+    c->job = at_kernel_job(a, k, s->how.threads, &where);
     if (s->foreign && at_foreign_is_unchecked(s)) c->job.expected_offset = NULL;
     c->job.ahead = c->ahead;
     c->job.has_limits = !d->is_exact;
@@ -336,7 +336,8 @@ at_status at_candidate_begin(at_session *s, at_candidate *c, double best_s, at_e
     bool by_numbers = s->options.number || s->options.repeat;
     c->job.best_ns = by_numbers ? 0 : (int64_t)(best_s * 1e9);
     AT_TRY(at_dataset_shape(&s->bench->data, c->extents, err));
-    if (s->bench->other.store) AT_TRY(at_dataset_shape(&s->bench->other, c->extents, err));
+    for (int i = 0; i < s->bench->num_others; i++)
+        AT_TRY(at_dataset_shape(&s->bench->others[i], c->extents, err));
     c->job.data_version = s->bench->data.version;
     return at_worker_begin(s->bench->worker, &c->job, s->options.stop, err);
 }

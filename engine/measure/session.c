@@ -272,26 +272,34 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
     return at_dataset_expect(s->arena, out, err);
 }
 
+/* Other draws of the rule, and for paranoid's second run at least the same one with other numbers.
+ */
 at_status at_session_reserve(at_session *s, at_error *err) {
     AT_TRY(at_session_dataset(s, NULL, false, &s->bench->data, err));
-    if (!s->options.paranoid && s->bench->data.rule.num_draws == 1) return AT_OK;
     if (s->foreign && at_foreign_has_no_text(s)) return AT_OK;
-    return at_session_dataset(s, s->bench->data.store, false, &s->bench->other, err);
+    const int others = s->bench->data.rule.num_draws - 1,
+              num = s->options.paranoid && !others ? 1 : others;
+    for (at_bench *b = s->bench; b->num_others < num; b->num_others++) {
+        at_dataset *other = &b->others[b->num_others];
+        AT_TRY(at_session_dataset(s, b->data.store, false, other, err));
+        other->draw = others ? b->num_others + 1 : 0;
+    }
+    return AT_OK;
 }
 
-/* Other data, and the outputs as they should be for it. */
-static at_status prepare_other(at_session *s, at_error *err) {
-    at_dataset data = s->bench->data;
-    s->bench->other.draw = s->bench->other.rule.num_draws - 1;
-    s->bench->other.scale = s->bench->other.draw ? 1 : data.scale;
-    AT_TRY(at_reference_fill(s, &s->bench->other, ~s->options.seed, err));
-    if (s->options.paranoid) {
-        at_dataset_add_specials(&s->bench->other, s->options.seed);
-        at_dataset_keep_one_channel(&s->bench->other, s->options.seed);
+/* Other data, and the outputs as they should be for it. What is not a number is in the first one.
+ */
+static at_status prepare_other(at_session *s, int number, at_error *err) {
+    at_dataset data = s->bench->data, *other = &s->bench->others[number];
+    other->scale = other->draw ? 1 : data.scale;
+    AT_TRY(at_reference_fill(s, other, ~s->options.seed - (uint64_t)number, err));
+    if (s->options.paranoid && !number) {
+        at_dataset_add_specials(other, s->options.seed);
+        at_dataset_keep_one_channel(other, s->options.seed);
     }
-    s->bench->data = s->bench->other;
+    s->bench->data = *other;
     at_status status = at_reference_run(s, err);
-    s->bench->other = s->bench->data;
+    *other = s->bench->data;
     s->bench->data = data;
     return status;
 }
@@ -361,7 +369,7 @@ at_status at_session_finish(at_session *s, at_error *err) {
     AT_TRY(at_reference_end(s, s->bench->reference, err));
     s->bench->reference = NULL;
     at_session_count_by_data(s);
-    if (s->bench->other.store) AT_TRY(prepare_other(s, err));
+    for (int i = 0; i < s->bench->num_others; i++) AT_TRY(prepare_other(s, i, err));
     at_arena_reset(s->scratch);
     tell_of_same(s);
     s->spent.reference_ns += at_now_ns() - begin_ns;
@@ -383,7 +391,9 @@ const at_file_pattern *at_session_file_pattern(const at_session *s) {
 
 int64_t at_session_data_bytes(const at_session *s) {
     const at_bench *b = s->bench;
-    return at_dataset_bytes(&b->data) + (b->other.store ? at_dataset_bytes(&b->other) : 0);
+    int64_t bytes = at_dataset_bytes(&b->data);
+    for (int i = 0; i < b->num_others; i++) bytes += at_dataset_bytes(&b->others[i]);
+    return bytes;
 }
 
 void at_session_rest(at_session *s) { at_worker_rest(s->bench->worker); }
@@ -415,7 +425,8 @@ void at_session_stop(at_session *s) {
     if (s->bench->accuracy.limited.store) at_dataset_free(&s->bench->accuracy.limited);
     if (s->bench->accuracy.normal.store) at_dataset_free(&s->bench->accuracy.normal);
     s->bench->accuracy.limited = s->bench->accuracy.normal = (at_dataset){0};
-    if (s->bench->other.store) at_dataset_free(&s->bench->other);
+    for (int i = 0; i < s->bench->num_others; i++) at_dataset_free(&s->bench->others[i]);
+    s->bench->num_others = 0;
     if (s->bench->data.store) at_dataset_free(&s->bench->data);
     s->bench->worker = NULL;
 }

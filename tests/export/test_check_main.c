@@ -159,9 +159,49 @@ static void edited_wrongly(void **state) {
     at_arena_free(a);
 }
 
+/* How far sums go is data: of a softmax that is all in one element elsewhere, each piece of 1, 2, 4
+ * .. terms behind whole tiles is walked with values that matter. */
+static void lost_tails(void **state) {
+    (void)state;
+    static const char text[] = "args G=4, T=64\n"
+                               "s[G, T] : input\n"
+                               "pos : index\n"
+                               "most[g:G] = max(j:0..pos + 1) s[g, j]\n"
+                               "e[g:G, j:T] = j <= pos ? exp(s[g, j] - most[g]) : 0\n"
+                               "total[g:G] = sum(j:0..pos + 1) e[g, j]\n"
+                               "out[g:G, j:T] = e[g, j] / total[g]\n";
+    static const char loop[] = "i1 < n0;", tile[] = "p1: out, p2: e */";
+    const at_target *scalar = at_target_find("scalar");
+    const at_file_options o = {.with_main = true};
+    at_arena *a = at_arena_new();
+    at_task *task = task_of_text(a, "lost", text, "");
+    at_file_kernel k;
+    at_config config;
+    at_text whole = {0};
+    CALL(at_task_default_config(a, task, scalar->default_lanes, &config, &err));
+    assert_true(kernel_of(a, task, &config, AT_DIALECT_C, scalar, "gemm", &k));
+    CALL(at_emit_file(a, &k, 1, &o, &whole, NULL, &err));
+    const char *from = strstr(at_text_str(&whole), tile);
+    assert_non_null(from);
+    from = strstr(from, loop);
+    assert_non_null(from);
+    for (int piece = 0; piece <= 64; piece = piece ? 2 * piece : 1) {
+        int status;
+        const char *changed =
+            at_format(a, "%.*si1 < n0 - %d * (n0 / %d %% 2);%s", (int)(from - at_text_str(&whole)),
+                      at_text_str(&whole), piece, piece ? piece : 1, from + strlen(loop));
+        const char *said = printed_by(a, changed, &status);
+        assert_int_equal(status, (piece > 0) << 8);
+        assert_non_null(strstr(said, piece ? "elements are wrong" : "gemm: right"));
+    }
+    at_text_free(&whole);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_isa), cmocka_unit_test(right_only_once),
-        cmocka_unit_test(least_byte), cmocka_unit_test(edited_wrongly)};
+        cmocka_unit_test(least_byte), cmocka_unit_test(edited_wrongly),
+        cmocka_unit_test(lost_tails)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }

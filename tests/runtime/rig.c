@@ -33,9 +33,10 @@ static int set_up(void **state, at_sandbox sandbox) {
     if (at_store_new(&r->store, &err) != AT_OK) fail_msg("%s", err.text);
     const int64_t a = reserve(r, "a"), b = reserve(r, "b"), out = reserve(r, "out");
     r->expected_offset[0] = reserve(r, "expected");
-    r->bufs[0] = (at_buf){"a", AT_BUF_IN, false, a, RIG_N * 4, 0, 0};
-    r->bufs[1] = (at_buf){"b", AT_BUF_IN, false, b, RIG_N * 4, 0, 0};
-    r->bufs[2] = (at_buf){"out", AT_BUF_OUT, false, out, RIG_N * 4, 0, 0};
+    r->bufs[0] = (at_buf){.name = "a", .role = AT_BUF_IN, .offset = a, .size_bytes = RIG_N * 4};
+    r->bufs[1] = (at_buf){.name = "b", .role = AT_BUF_IN, .offset = b, .size_bytes = RIG_N * 4};
+    r->bufs[2] =
+        (at_buf){.name = "out", .role = AT_BUF_OUT, .offset = out, .size_bytes = RIG_N * 4};
     r->a = at_store_at(r->store, a);
     r->b = at_store_at(r->store, b);
     r->out = at_store_at(r->store, out);

@@ -66,7 +66,8 @@ static void many_tiles(void **state) {
 
 static void packing(void **state) {
     rig *r = *state;
-    at_buf packed = {"packed", AT_BUF_PACKED, false, -1, RIG_N * 4, 0, 0};
+    at_buf packed = {
+        .name = "packed", .role = AT_BUF_PACKED, .offset = -1, .size_bytes = RIG_N * 4};
     r->bufs[3] = packed;
     r->job.num_bufs = 4;
     r->job.pack = "k_pack";
@@ -96,7 +97,8 @@ static void packing_in_turn(void **state) {
                                       "for (i = 0; i < n; i++) out[i] = a[i] + p[n - 1 - i];")
         PACK("for (i = 0; i < 1000; i++) p[999 - i] = b[i];");
     rig *r = *state;
-    r->bufs[3] = (at_buf){"packed", AT_BUF_PACKED, false, -1, RIG_N * 4, 0, 0};
+    r->bufs[3] =
+        (at_buf){.name = "packed", .role = AT_BUF_PACKED, .offset = -1, .size_bytes = RIG_N * 4};
     r->job.num_bufs = 4;
     r->job.pack = "k_pack";
     rig_expect(r, text, AT_JOB_CRASHED, "the kernel returned 5 when run again");

@@ -233,8 +233,8 @@ static void other_data(void **state) {
     const float *b = at_store_at(r->store, r->bufs[1].offset);
     for (int i = 0; i < RIG_N; i++) a2[i] = (float)(i % 11 - 3), e2[i] = a2[i] + b[i];
     r->job.paranoid = true;
-    r->bufs[0].other_offset = a;
-    r->bufs[2].other_offset = expected;
+    r->bufs[0].other_offset[0] = a;
+    r->bufs[2].other_offset[0] = expected;
     rig_expect(r, GOOD, AT_JOB_RAN, "");
     /* a[i] as it is in the first set. */
     const char *constant = KERNEL("for (i = 0; i < n; i++) out[i] = i % 17 - 8 + b[i];");
@@ -242,7 +242,19 @@ static void other_data(void **state) {
     r->job.paranoid = false;
     rig_expect(r, GOOD, AT_JOB_RAN, "");
     rig_expect(r, constant, AT_JOB_WRONG, "expected -2");
-    r->bufs[0].other_offset = r->bufs[2].other_offset = 0;
+    /* So is what the second of several sets shows alone. */
+    for (int paranoid = 0; paranoid < 2; paranoid++) {
+        r->job.paranoid = paranoid;
+        r->bufs[0].other_offset[0] = r->bufs[0].offset;
+        r->bufs[2].other_offset[0] = r->expected_offset[0];
+        r->bufs[0].other_offset[1] = a;
+        r->bufs[2].other_offset[1] = expected;
+        rig_expect(r, GOOD, AT_JOB_RAN, "");
+        rig_expect(r, constant, AT_JOB_WRONG, "expected -2");
+    }
+    r->job.paranoid = false;
+    memset(r->bufs[0].other_offset, 0, sizeof r->bufs[0].other_offset);
+    memset(r->bufs[2].other_offset, 0, sizeof r->bufs[2].other_offset);
 }
 
 static void out_of_memory(void **state) {

@@ -4,55 +4,77 @@
 
 #include <string.h>
 
-#define ALL_BITS INT32_MIN, INT32_MAX
-
 static const struct {
     const char *text, *tensor;
     at_index_range range;
 } cases[] = {
-    {"t[N, C] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m], c]\n", "r", {0, 15}},
-    {"t[N, C] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m] - 1, c]\n", "r", {1, 16}},
-    {"t[N] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m]*C/4 + c]\n", "r", {0, 4}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = r[m] < N ? t[r[m]] : 0\n", "r", {0, 16}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = t[m] * r[m]\n", "r", {0, 16}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]] + r[m]\n", "r", {0, 15}},
-    {"t[3] : weight\nr[M] : index\nb[m:M] = t[r[m]] / r[m]\n", "r", {1, 2}},
-    {"t[N] : weight\nr[M] : index\nb[c:C] = max(n:N) n < r[2] ? t[n] : -inf\n", "r", {0, 16}},
+    {"t[N, C] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m], c]\n", "r", {.lo = 0, .hi = 15}},
+    {"t[N, C] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m] - 1, c]\n", "r", {.lo = 1, .hi = 16}},
+    {"t[N] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m]*C/4 + c]\n", "r", {.lo = 0, .hi = 4}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = r[m] < N ? t[r[m]] : 0\n", "r", {.lo = 0, .hi = 16}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[m] * r[m]\n", "r", {.lo = 0, .hi = 16}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]] + r[m]\n", "r", {.lo = 0, .hi = 15}},
+    {"t[3] : weight\nr[M] : index\nb[m:M] = t[r[m]] / r[m]\n", "r", {.lo = 1, .hi = 2}},
+    {"t[N] : weight\nr[M] : index\nb[c:C] = max(n:N) n < r[2] ? t[n] : -inf\n",
+     "r",
+     {.lo = 0, .hi = 16}},
     {"v[N] : weight\nk[N] : index\np[M + 1] : index\nx[C] : input\n"
      "b[m:M] = sum(e : p[m] .. p[m + 1]) v[e] * x[k[e]]\n",
      "p",
-     {0, 16, true}},
+     {.lo = 0, .hi = 16, .ascends = true}},
     {"v[N] : weight\nk[N] : index\np[M + 1] : index\nx[C] : input\n"
      "b[m:M] = sum(e : p[m] .. p[m + 1]) v[e] * x[k[e]]\n",
      "k",
-     {0, 7}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m] + 20]\n", "r", {0, 0}},
+     {.lo = 0, .hi = 7}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m] + 20]\n", "r", {.lo = 0, .hi = 0}},
     /* Parts of an entry alone, also of a copy: all of 32 bits, or of 31 where a place has the sign.
      */
-    {"r[M] : index\nb[m:M] = r[m]%16 + r[m]/268435456%16\n", "r", {ALL_BITS}},
-    {"r[M] : index\nb[m:M] = (r[m] >> 4 & 15) + (255 & r[m])\n", "r", {ALL_BITS}},
-    {"r[M] : index\nb[m:M] = (m%2 == 0 ? r[m] : r[m]/16)%16 - 8\n", "r", {ALL_BITS}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]/16%N]\n", "r", {ALL_BITS}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]/16%16]\n", "r", {ALL_BITS}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]/65536]*(r[m]%4)\n", "r", {0, (1 << 20) - 1}},
-    {"r[M] : index\nb[m:M] = (r[m] >> 20)*3\n", "r", {ALL_BITS}},
-    {"r[M] : index\nq[m:M] : s32 = r[m]\nb[m:M] = q[m] >> 28 & 15\n", "r", {ALL_BITS}},
+    {"r[M] : index\nb[m:M] = r[m]%16 + r[m]/268435456%16\n",
+     "r",
+     {.lo = INT32_MIN, .hi = INT32_MAX}},
+    {"r[M] : index\nb[m:M] = (r[m] >> 4 & 15) + (255 & r[m])\n",
+     "r",
+     {.lo = INT32_MIN, .hi = INT32_MAX}},
+    {"r[M] : index\nb[m:M] = (m%2 == 0 ? r[m] : r[m]/16)%16 - 8\n",
+     "r",
+     {.lo = INT32_MIN, .hi = INT32_MAX}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]/16%N]\n",
+     "r",
+     {.lo = INT32_MIN, .hi = INT32_MAX}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]/16%16]\n",
+     "r",
+     {.lo = INT32_MIN, .hi = INT32_MAX}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]/65536]*(r[m]%4)\n",
+     "r",
+     {.lo = 0, .hi = (1 << 20) - 1}},
+    {"r[M] : index\nb[m:M] = (r[m] >> 20)*3\n", "r", {.lo = INT32_MIN, .hi = INT32_MAX}},
+    {"r[M] : index\nq[m:M] : s32 = r[m]\nb[m:M] = q[m] >> 28 & 15\n",
+     "r",
+     {.lo = INT32_MIN, .hi = INT32_MAX}},
     {"r[M] : index\nq[m:N] : s32 = m < M ? r[m] : 0\np[m:N] : s32 = q[m]\n"
      "b[m:N] = p[m] >> 28 & 15\n",
      "r",
-     {ALL_BITS}},
+     {.lo = INT32_MIN, .hi = INT32_MAX}},
     /* What is no entry alone, or read whole elsewhere, too, stays small. */
-    {"r[M] : index\nb[m:M] = (r[m] + m)%16\n", "r", {0, 4}},
-    {"r[M] : index\nb[m:M] = r[m]*3 & 15\n", "r", {0, 4}},
-    {"r[M] : index\nb[m:M] = r[m]%16 + r[0]\n", "r", {0, 4}},
-    {"r[M] : index\nb[m:M] = r[r[m]]%16\n", "r", {0, 3}},
-    {"r[M] : index\nq[m:M] : s32 = r[m] + 1\nb[m:M] = q[m] >> 28 & 15\n", "r", {0, 4}},
-    {"r[M] : index\nq[m:M] = r[m]\nb[m:M] = q[m] + r[m]%4\n", "r", {0, 4}},
+    {"r[M] : index\nb[m:M] = (r[m] + m)%16\n", "r", {.lo = 0, .hi = 4}},
+    {"r[M] : index\nb[m:M] = r[m]*3 & 15\n", "r", {.lo = 0, .hi = 4}},
+    {"r[M] : index\nb[m:M] = r[m]%16 + r[0]\n", "r", {.lo = 0, .hi = 4}},
+    {"r[M] : index\nb[m:M] = r[r[m]]%16\n", "r", {.lo = 0, .hi = 3}},
+    {"r[M] : index\nq[m:M] : s32 = r[m] + 1\nb[m:M] = q[m] >> 28 & 15\n", "r", {.lo = 0, .hi = 4}},
+    {"r[M] : index\nq[m:M] = r[m]\nb[m:M] = q[m] + r[m]%4\n", "r", {.lo = 0, .hi = 4}},
     /* Several that lead to one place: each may be its largest, the others too. */
-    {"t[N*C] : weight\nr[M] : index\nq[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n", "r", {0, 15}},
-    {"t[N*C] : weight\nr[M] : index\nq[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n", "q", {0, 7}},
-    {"t[N*C] : weight\nq[M] : index\nr[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n", "r", {0, 15}},
-    {"t[N*C] : weight\nq[M] : index\nr[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n", "q", {0, 7}},
+    {"t[N*C] : weight\nr[M] : index\nq[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n",
+     "r",
+     {.lo = 0, .hi = 15}},
+    {"t[N*C] : weight\nr[M] : index\nq[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n",
+     "q",
+     {.lo = 0, .hi = 7}},
+    {"t[N*C] : weight\nq[M] : index\nr[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n",
+     "r",
+     {.lo = 0, .hi = 15}},
+    {"t[N*C] : weight\nq[M] : index\nr[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n",
+     "q",
+     {.lo = 0, .hi = 7}},
 };
 
 static void ranges(void **state) {
@@ -144,17 +166,17 @@ static void entries(void **state) {
     bool seen[8] = {false};
     at_rng rng;
     at_rng_seed(&rng, 1, 1);
-    at_index_fill(&(at_index_range){3, 7}, 0, N, &rng, x);
+    at_index_fill(&(at_index_range){.lo = 3, .hi = 7}, 0, N, &rng, x);
     for (int i = 0; i < N; i++) {
         assert_in_range(x[i], 3, 7);
         seen[x[i]] = true;
     }
     for (int i = 3; i < 8; i++) assert_true(seen[i]);
-    at_index_fill(&(at_index_range){0, 300, true}, 0, N, &rng, x);
+    at_index_fill(&(at_index_range){.lo = 0, .hi = 300, .ascends = true}, 0, N, &rng, x);
     assert_int_equal(x[0], 0);
     assert_int_equal(x[N - 1], 300);
     for (int i = 1; i < N; i++) assert_true(x[i] >= x[i - 1]);
-    at_index_fill(&(at_index_range){0, 0, true}, 0, 0, &rng, x);
+    at_index_fill(&(at_index_range){.lo = 0, .hi = 0, .ascends = true}, 0, 0, &rng, x);
 }
 
 /* The least and the greatest are some; as many different ones as there can be, on two draws all,
