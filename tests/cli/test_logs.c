@@ -475,9 +475,10 @@ static void edited(void **state) {
     /* Commands of the page work for either. */
     cli_expect(0, "./autotune report e.log");
     const char *page = at_strdup(a, cli_read("e.log.html"));
-    assert_int_equal(cli_count_lines(page, "autotune run e "), 2);
-    for (const char *c = page; (c = strstr(c, "autotune run e ")); c++)
+    int commands = 0;
+    for (const char *c = page; (c = strstr(c, "autotune run e ")); c++, commands++)
         cli_expect(0, "PATH=.:$PATH; %.*s", (int)strcspn(c, "\n<"), c);
+    assert_int_equal(commands, 2);
     at_arena_free(a);
 }
 
