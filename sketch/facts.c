@@ -208,7 +208,7 @@ static double operations_of(const at_compute *c, const at_expr *e) {
     return n;
 }
 
-static bool calls(const at_expr *e, const void *unused) {
+bool at_facts_calls(const at_expr *e, const void *unused) {
     (void)unused;
     return e->op == AT_X_CALL && e->integer != AT_FUNCTION_ABS &&
            !at_function_rounds((at_function)e->integer) &&
@@ -389,7 +389,7 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
         s->is_kept = given->kept && given->kept[t];
         if (!s->is_stage) continue;
         s->is_operand = given->operands && given->operands[t];
-        s->is_expensive = at_expr_find(x->body, calls, NULL);
+        s->is_expensive = at_expr_find(x->body, at_facts_calls, NULL);
         s->operations = operations_of(c, x->body) + (x->num_reduce > 0);
         const unsigned placed = at_scatter_of(x).axes; /* a term goes to one place along these */
         for (int k = 0; k < x->num_axes + x->num_reduce; k++)

@@ -85,6 +85,8 @@ int at_facts_axis_of(at_arena *a, const at_facts *f, int stage, int tensor, int 
 static inline bool at_facts_has_leaf(const at_facts *f, int tensor) {
     return f->of[tensor].is_stage && !f->of[tensor].is_dissolved;
 }
+/* Is it a call of a function that takes many operations? (an at_expr_test) */
+bool at_facts_calls(const at_expr *e, const void *unused);
 /* Whether a stage reads a tensor's memory. */
 bool at_facts_reads(const at_facts *f, int stage, int tensor);
 

@@ -100,16 +100,28 @@ static bool reads_again(const at_stage_facts *f, const at_access *x, int k, int 
     return false;
 }
 
-/* The last axis but vectors' whose rows read some of the same; -1: there is none. What all rows
- * read counts only where rows are long and nothing else is computed. */
+typedef struct row_axes {
+    int rows, lanes;
+} row_axes;
+
+/* A function of what lanes have each for itself, and rows along the other axis alike. */
+static bool calls_once(const at_expr *e, const void *axes) {
+    const row_axes *a = axes;
+    return at_facts_calls(e, NULL) && at_expr_uses(e, a->lanes) && !at_expr_uses(e, a->rows);
+}
+
+/* The last axis but vectors' whose rows read, or work out, some of the same; -1: there is none.
+ * What all rows read counts only where rows are long and nothing else is computed. */
 static int shared_rows(const sketch_state *s, int stage) {
     const bool windows = has_short_rows(s, stage) || sketch_stages(s) > 1;
     const at_stage_facts *f = &s->facts->of[stage];
-    const int axes = s->facts->compute->tensors[stage].num_axes;
-    for (int k = axes - 2; k >= 0; k--)
-        for (int i = 0; i < f->num_accesses && f->extent[k] > 1 && !sketch_is_step(s, stage, k);
-             i++)
-            if (reads_again(f, &f->access[i], k, axes, windows)) return k;
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    for (int k = t->num_axes - 2; k >= 0; k--) {
+        if (f->extent[k] <= 1 || sketch_is_step(s, stage, k)) continue;
+        if (at_expr_find(t->body, calls_once, &(row_axes){k, t->num_axes - 1})) return k;
+        for (int i = 0; i < f->num_accesses; i++)
+            if (reads_again(f, &f->access[i], k, t->num_axes, windows)) return k;
+    }
     return -1;
 }
 
