@@ -242,6 +242,8 @@ int tile_rows_beside(const sketch_state *s, int stage, int vec, int row) {
     const at_tensor *x = &s->facts->compute->tensors[stage];
     int second = -1;
     if (row < 0) return -1;
+    if (!tile_shares_operand(s, stage, vec)) second = tile_second_of(s, stage, vec, row);
+    if (second >= 0) return second;
     if (s->facts->of[stage].inner[row] >= TILE_MOST_ROWS && !tile_sums_are_short(s, stage))
         return -1;
     for (int k = 0; k < x->num_axes; k++)

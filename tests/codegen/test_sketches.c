@@ -317,6 +317,8 @@ static void operators(void **state) {
         {"tests/te/small_matrices", "N=37,R=3"},
         {"tests/te/small_matrices", "N=33,R=4"},
         {"tests/te/spread_entries", "N=40,K=16"},
+        {"tests/te/triangle", "N=13,C=19"},
+        {"tests/te/triangle", "N=7,C=37"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");

@@ -139,6 +139,7 @@ static void sets(void **state) {
         {"tests/te/steps_across.te", "S=24", false},
         {"tests/te/symmetric_part.te", "N=101,B=2,M=37", false},
         {"tests/te/batch_norm.te", "N=3,H=2,W=7,C=37", false},
+        {"tests/te/channel_norm.te", "N=2,C=7,P=37", false},
         {"tests/te/edge_scores.te", "V=7,E=23,D=37", false},
         {"tests/te/gathered_conv2d.te", "H=3,W=7,C=5,P=3,F=19", false},
         {"examples/te/mlp.te", "B=5,I=7,H=19,O=3", false},
@@ -199,6 +200,32 @@ static void nothing_is_left(void **state) {
                            *loops = loops_of(a, tree, cases[i].stages[j]);
                 if (!strstr(loops, ":vec")) fail_msg("%s: %s\n%s", cases[i].path, loops, tree);
             }
+        at_arena_free(a);
+    }
+}
+
+/* A tile has rows for what it would read or work out again, and one long row has several vectors in
+ * a block, in every sketch. */
+static void loops_around_leaves(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *args, *stage, *loops;
+    } cases[] = {
+        {"tests/te/channel_norm.te", "", "out", "n:para, c0, p0, c1:unroll, p1:vec "},
+        {"tests/te/triangle.te", "", "out", "i1:unroll, j1:unroll, c1:vec "},
+        {"tests/te/masked_by_entries.te", "", "out", "out_i0:para, out_i1, out_i2:vec "},
+        {"tests/te/masked_by_entries.te", "N=1023", "out", "out_i0:para, out_i1:vec "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_arena *a = at_arena_new();
+        const at_task *t = any_task(a, cases[i].path, cases[i].args);
+        const int n = at_task_num_sketches(t);
+        assert_true(n > 0);
+        for (int k = 0; k < n; k++) {
+            const char *tree = at_sketch_of_task(t, k)->s->tree_text;
+            if (!strstr(loops_of(a, tree, cases[i].stage), cases[i].loops))
+                fail_msg("%s: not %s\n%s", cases[i].path, cases[i].loops, tree);
+        }
         at_arena_free(a);
     }
 }
@@ -410,11 +437,12 @@ static void deriving_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deriving_ends),     cmocka_unit_test(sets),
-        cmocka_unit_test(nothing_is_left),   cmocka_unit_test(sums_in_another_layout),
-        cmocka_unit_test(the_right_read),    cmocka_unit_test(sums_by_phases),
-        cmocka_unit_test(several_read),      cmocka_unit_test(loops_outside_blocks),
-        cmocka_unit_test(long_chains),       cmocka_unit_test(many_layers),
-        cmocka_unit_test(terms_of_two_sums), cmocka_unit_test(chains_of_neighbours)};
+        cmocka_unit_test(deriving_ends),      cmocka_unit_test(sets),
+        cmocka_unit_test(nothing_is_left),    cmocka_unit_test(sums_in_another_layout),
+        cmocka_unit_test(the_right_read),     cmocka_unit_test(sums_by_phases),
+        cmocka_unit_test(several_read),       cmocka_unit_test(loops_outside_blocks),
+        cmocka_unit_test(long_chains),        cmocka_unit_test(many_layers),
+        cmocka_unit_test(terms_of_two_sums),  cmocka_unit_test(chains_of_neighbours),
+        cmocka_unit_test(loops_around_leaves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
