@@ -185,7 +185,54 @@ static at_status set_box(net_op *o, const int64_t *begin, const int64_t *step) {
     return AT_OK;
 }
 
+/* Known places that are anywhere: for each element of the axes that they count, where in the
+ * updates its value lies, the last of several; -1: nowhere. NULL: a place is outside, or there are
+ * too many elements. */
+static int64_t *updates_of(net_op *o, const int64_t *dims, int64_t elements) {
+    enum { MOST = 1 << 24 };
+    const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1);
+    const int axes = indices->rank - 1, depth = (int)indices->dims[axes];
+    if (!indices->is_constant || elements > MOST) return NULL;
+    int64_t *out = AT_NEW_ARRAY(o->arena, int64_t, elements + 1);
+    for (int64_t i = 0; i < elements; i++) out[i] = -1;
+    for (int64_t i = 0; i < indices->elements / depth; i++) {
+        int64_t at = 0, rest = i;
+        for (int k = 0; k < depth; k++) {
+            int64_t place = at_net_element_int(indices->type, indices->data, i * depth + k);
+            if (place < 0) place += x->dims[k];
+            if (place < 0 || place >= x->dims[k]) return NULL;
+            at = at * x->dims[k] + place;
+        }
+        for (int k = axes - 1; k >= 0; rest /= indices->dims[k--])
+            out[at * dims[depth] + k] = rest % indices->dims[k];
+    }
+    return out;
+}
+
+/* false: their places are not known. */
+static bool set_known(net_op *o, at_status *status) {
+    int64_t dims[AT_NET_MAX_RANK + 1], elements;
+    const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1);
+    const int axes = indices->rank - 1, depth = (int)indices->dims[axes];
+    memcpy(dims, x->dims, sizeof *dims * (size_t)depth);
+    dims[depth] = elements = axes;
+    for (int k = 0; k < depth; k++) elements *= dims[k];
+    const int64_t *from = axes && depth < AT_NET_MAX_RANK ? updates_of(o, dims, elements) : NULL;
+    if (!from) return false;
+    const int table = op_add_constant(o, AT_NET_INT64, depth + 1, dims, from);
+    const char *place = "", *at = range(o, "a", 0, depth);
+    op_reads_index(o, table);
+    for (int k = 0; k < axes; k++)
+        place = joined(o, place, op_format(o, "x%d[%s, %d]", table, at, k), "");
+    *status = op_out_like(o, 0, x);
+    op_add(o, "y0[%s] = x%d[%s, 0] < 0 ? x0[%s] : x2[%s]\n", op_axes(o, "a", x->rank, x->dims),
+           table, at, op_index(o, "a", x->rank),
+           joined(o, "", place, range(o, "a", depth, x->rank)));
+    return true;
+}
+
 static at_status scatter_nd(net_op *o) {
+    at_status status;
     int64_t begin[AT_NET_MAX_RANK], step[AT_NET_MAX_RANK];
     const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1), *updates = op_in(o, 2);
     const int q = indices->rank;
@@ -197,8 +244,9 @@ static at_status scatter_nd(net_op *o) {
         const int64_t size = i < q - 1 ? indices->dims[i] : x->dims[depth + i - (q - 1)];
         if (updates->dims[i] != size) return op_fail(o, "updates do not fit indices");
     }
-    if (!strcmp(op_string(o, "reduction", "none"), "none") && is_box(x, indices, begin, step))
-        return set_box(o, begin, step);
+    const bool replaces = !strcmp(op_string(o, "reduction", "none"), "none");
+    if (replaces && is_box(x, indices, begin, step)) return set_box(o, begin, step);
+    if (replaces && set_known(o, &status)) return status;
     const char *place = op_index(o, "k", q - 1), *hit = "";
     const char *own = range(o, "a", (int)depth, x->rank);
     for (int k = 0; k < depth; k++) {

@@ -38,11 +38,18 @@ static const char *batch(const net_op *o, const at_net_value *v, int rank) {
     return at_text_take(o->arena, &t);
 }
 
+/* ONNX Runtime's FusedMatMul transposes and scales, too. */
 static at_status mat_mul(net_op *o) {
     const at_net_value *a = op_in(o, 0), *b = op_in(o, 1);
+    const bool ta = op_int(o, "transA", 0) != 0, tb = op_int(o, "transB", 0) != 0;
+    const double alpha = op_float(o, "alpha", 1);
     if (!a->rank || !b->rank) return op_fail(o, "inputs of one dimension and more are accepted");
-    const int64_t terms = a->dims[a->rank - 1],
-                  rows = b->rank > 1 ? b->dims[b->rank - 2] : b->dims[0];
+    if ((ta && a->rank < 2) || (tb && b->rank < 2))
+        return op_fail(o, "a transposed input of one dimension");
+    if (op_int(o, "transBatchA", 0) || op_int(o, "transBatchB", 0))
+        return op_fail(o, "transBatchA and transBatchB of 0 are accepted");
+    const int64_t terms = a->dims[a->rank - 1 - ta],
+                  rows = b->rank > 1 ? b->dims[b->rank - 2 + tb] : b->dims[0];
     if (terms != rows)
         return op_fail(o, "%lld columns of \"%s\" and %lld rows of \"%s\"", (long long)terms,
                        a->name, (long long)rows, b->name);
@@ -54,14 +61,18 @@ static at_status mat_mul(net_op *o) {
     AT_TRY(op_broadcast(o, &rank, dims, &outer_a));
     AT_TRY(op_broadcast(o, &rank, dims, &outer_b));
     const int outer = rank;
-    if (a->rank > 1) dims[rank++] = a->dims[a->rank - 2];
-    if (b->rank > 1) dims[rank++] = b->dims[b->rank - 1];
+    if (a->rank > 1) dims[rank++] = a->dims[a->rank - 2 + ta];
+    if (b->rank > 1) dims[rank++] = b->dims[b->rank - 1 - tb];
     if (rank > AT_NET_MAX_RANK) return op_fail(o, "more than %d dimensions", AT_NET_MAX_RANK);
     AT_TRY(op_out(o, 0, a->type, rank, dims));
-    const char *row = a->rank > 1 ? op_format(o, "a%d, k", outer) : "k",
-               *column = b->rank > 1 ? op_format(o, "k, a%d", outer + (a->rank > 1)) : "k";
-    op_add(o, "y0[%s] = sum(k:%lld) x0[%s%s] * x1[%s%s]\n", op_axes(o, "a", rank, dims),
+    const char *row = "k", *column = "k", *axes = op_axes(o, "a", rank, dims);
+    if (a->rank > 1) row = op_format(o, ta ? "k, a%d" : "a%d, k", outer);
+    if (b->rank > 1) column = op_format(o, tb ? "a%d, k" : "k, a%d", outer + (a->rank > 1));
+    op_add(o, "%s[%s] = sum(k:%lld) x0[%s%s] * x1[%s%s]\n", alpha == 1 ? "y0" : "s", axes,
            (long long)terms, batch(o, a, outer + 2), row, batch(o, b, outer + 2), column);
+    if (alpha != 1)
+        op_add(o, "y0[%s] = s[%s]*%s\n", axes, rank ? op_index(o, "a", rank) : "0",
+               op_number(o, alpha));
     return AT_OK;
 }
 
@@ -185,6 +196,7 @@ static at_status einsum(net_op *o) {
 const at_net_row net_rows_product[] = {
     {"Gemm", "", 7, AT_NET_SUM, 2, 3, 1, gemm},
     {"MatMul", "", 1, AT_NET_SUM, 2, 2, 1, mat_mul},
+    {"FusedMatMul", "com.microsoft", 1, AT_NET_SUM, 2, 2, 1, mat_mul},
     {"Einsum", "", 12, AT_NET_SUM, 1, -1, 1, einsum},
     NET_ROWS_END,
 };

@@ -44,7 +44,7 @@ static void add_convolution(at_text *out, const at_net *net, const at_net_node *
 static void add_product(at_text *out, const at_net *net, const at_net_node *n) {
     const at_net_value *x = &net->values.data[n->inputs[0]];
     const at_net_value *y = &net->values.data[n->outputs[0]];
-    int64_t k = x->rank ? x->dims[at_net_int(n, "transA", 0) ? 0 : x->rank - 1] : 1;
+    int64_t k = x->rank ? x->dims[x->rank - 1 - (at_net_int(n, "transA", 0) != 0)] : 1;
     if (x->element != AT_F32) at_text_add(out, "int8 ");
     at_text_addf(out, "product %lld to %lld", (long long)k,
                  (long long)(y->rank ? y->dims[y->rank - 1] : 1));
@@ -65,7 +65,7 @@ static void add_word(at_text *out, const char *op) {
 }
 
 static void add_head(at_text *out, const at_net *net, const at_net_node *n) {
-    static const char *const products[] = {"MatMul", "Gemm", NULL};
+    static const char *const products[] = {"MatMul", "Gemm", "FusedMatMul", NULL};
     static const char *const convolutions[] = {"Conv", "ConvTranspose", NULL};
     if (at_net_op_is(n, convolutions)) add_convolution(out, net, n);
     else if (at_net_op_is(n, products)) add_product(out, net, n);
