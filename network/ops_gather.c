@@ -231,6 +231,9 @@ static bool set_known(net_op *o, at_status *status) {
     return true;
 }
 
+/* Places in three and more axes are compared as one number, exactly. */
+enum { MOST_PLACES = 1 << 24 };
+
 static at_status scatter_nd(net_op *o) {
     at_status status;
     int64_t begin[AT_NET_MAX_RANK], step[AT_NET_MAX_RANK];
@@ -247,13 +250,23 @@ static at_status scatter_nd(net_op *o) {
     const bool replaces = !strcmp(op_string(o, "reduction", "none"), "none");
     if (replaces && is_box(x, indices, begin, step)) return set_box(o, begin, step);
     if (replaces && set_known(o, &status)) return status;
-    const char *place = op_index(o, "k", q - 1), *hit = "";
+    const char *place = op_index(o, "k", q - 1), *hit = "", *of_axes = "";
     const char *own = range(o, "a", (int)depth, x->rank);
+    int64_t places = 1;
+    for (int k = 0; k < depth; k++) places *= x->dims[k];
+    const bool as_one = depth > 2 && places <= MOST_PLACES;
     for (int k = 0; k < depth; k++) {
         const char *at = q > 1 ? op_format(o, "%s, %d", place, k) : op_format(o, "%d", k);
-        hit =
-            op_format(o, "%s%s%s == a%d", hit, k ? " && " : "", op_entry(o, 1, at, x->dims[k]), k);
+        const char *entry = op_entry(o, 1, at, x->dims[k]);
+        const long long size = (long long)x->dims[k];
+        if (!as_one) hit = op_format(o, "%s%s%s == a%d", hit, k ? " && " : "", entry, k);
+        else if (!k) hit = entry, of_axes = "a0";
+        else {
+            hit = op_format(o, "(%s)*%lld + %s", hit, size, entry);
+            of_axes = op_format(o, "(%s)*%lld + a%d", of_axes, size, k);
+        }
     }
+    if (as_one) hit = op_format(o, "%s == %s", hit, of_axes);
     const char *update = q > 1 ? op_format(o, "x2[%s%s%s]", place, *own ? ", " : "", own)
                                : op_format(o, "x2[%s]", *own ? own : "0");
     return scattered(o, q > 1 ? op_axes(o, "k", q - 1, indices->dims) : "k:1", hit, update);

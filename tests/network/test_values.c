@@ -662,8 +662,51 @@ static void widened(void **state) {
     assert_false(at_net_widen(AT_NET_INT32, &whole, AT_NET_FLOAT, &none, 1));
 }
 
+/* ONNX Runtime's product, whose matrices may be transposed. */
+static void fused_product(void **state) {
+    (void)state;
+    enum { TIMES = 2, TERMS = 4, ROWS = 3, COLUMNS = 5 };
+    const float *x = numbers(TIMES * TERMS * ROWS), *w = numbers(COLUMNS * TERMS);
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "2,4,3");
+    onnx_constant(&g, "w", AT_NET_FLOAT, "5,4", as_text(w, COLUMNS * TERMS), true);
+    onnx_node(&g, "com.microsoft:FusedMatMul", "x w", "y", "transA=1 transB=1 alpha=-0.5");
+    onnx_output(&g, "y");
+    at_net *net = open_graph(&g, NULL);
+    const double *y = compute(net, x);
+    for (int b = 0; b < TIMES; b++)
+        for (int m = 0; m < ROWS; m++)
+            for (int n = 0; n < COLUMNS; n++) {
+                double sum = 0;
+                for (int k = 0; k < TERMS; k++)
+                    sum += (double)x[(b * TERMS + k) * ROWS + m] * (double)w[n * TERMS + k];
+                expect_near(*y++, -0.5 * sum);
+            }
+    at_net_close(net);
+}
+
+/* Of several updates of one place the last one stays. */
+static void scattered_places(void **state) {
+    (void)state;
+    enum { ELEMENTS = 12 };
+    const float *x = numbers(ELEMENTS);
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "2,2,3");
+    onnx_constant(&g, "places", AT_NET_INT64, "4,3", "1 0 2 0 -1 0 1 0 2 0 0 -3", true);
+    onnx_constant(&g, "u", AT_NET_FLOAT, "4", "100 200 300 400", true);
+    onnx_node(&g, "ScatterND", "x places u", "y", "");
+    onnx_output(&g, "y");
+    at_net *net = open_graph(&g, NULL);
+    const double *y = compute(net, x);
+    for (int i = 0; i < ELEMENTS; i++)
+        expect_near(y[i], i == 8 ? 300 : i == 3 ? 200 : i == 0 ? 400 : (double)x[i]);
+    at_net_close(net);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fused_product),
+        cmocka_unit_test(scattered_places),
         cmocka_unit_test(convolution),
         cmocka_unit_test(attention),
         cmocka_unit_test(short_mask),
