@@ -25,23 +25,13 @@
 typedef struct through {
     sketch_state *s;
     int sum, vec, row;
-    bool *is_member; /* [tensor] stands in the loop of the blocks */
-    int **axis_of;   /* [tensor][axis of the sum] the stage's axis that goes with it; -1: none */
+    nest_members in; /* what stands in the loop of the blocks */
     const char *leaf, *block, *rows[AT_TREE_MOST_DIGITS]; /* loops of a block's rows */
     int num_rows;
     bool *is_placed; /* [tensor] in its last place */
 } through;
 
 /* ---- which stages ---------------------------------------------------------------------------- */
-
-/* The axis of a stage that its reader reads where axis k of the sum is; -1: there is none. */
-static int axis_by(const through *b, int reader, int stage, int k) {
-    const at_facts *f = b->s->facts;
-    const int of = b->axis_of[reader][k];
-    for (int d = 0; of >= 0 && d < f->compute->tensors[stage].num_axes; d++)
-        if (at_facts_axis_of(b->s->arena, f, reader, stage, d) == of) return d;
-    return -1;
-}
 
 /* Whether an axis of the sum has a loop around the blocks. */
 static bool is_outside(const through *b, int k) {
@@ -50,48 +40,29 @@ static bool is_outside(const through *b, int k) {
 
 /* Whether loops over axes of its own suit a stage of the chain. */
 static bool has_plain_axes(const through *b, int t) {
-    const at_tensor *x = &b->s->facts->compute->tensors[t];
-    const at_stage_facts *f = &b->s->facts->of[t];
-    if (x->is_packing || x->is_output || x->is_places || f->is_written || f->steps ||
-        sketch_is_joined(b->s, t) || at_scatter_of(x).axes || tile_list_of(b->s, t) >= 0)
-        return false;
-    for (int k = 0; k < x->num_axes + x->num_reduce; k++)
-        if (x->axes[k].begin || f->divisor[k]) return false;
     const int vec = tile_vector_of(b->s, t);
+    if (b->s->facts->compute->tensors[t].is_output || !nest_may_join(b->s, t)) return false;
     for (int k = 0; k < b->s->facts->compute->tensors[b->sum].num_axes; k++)
-        if (vec >= 0 && b->axis_of[t][k] == vec) return false;
+        if (vec >= 0 && b->in.axis_of[t][k] == vec) return false;
     return true;
 }
 
 /* Whether all that reads a stage stands in the blocks, and needs of it the rows of a block alone.
  */
 static bool belongs(through *b, int t) {
-    const at_facts *f = b->s->facts;
-    const bool *reads = sketch_readers(b->s, t, NULL);
-    const int axes = f->compute->tensors[b->sum].num_axes;
-    bool is_read = false;
-    for (int k = 0; k < axes; k++) b->axis_of[t][k] = -1;
-    for (int r = t + 1; r < f->compute->num_tensors; r++) {
-        if (!reads[r]) continue;
-        if (!b->is_member[r]) return false;
-        for (int k = 0; k < axes; k++) {
-            const int axis = axis_by(b, r, t, k);
-            if (is_read && axis != b->axis_of[t][k]) return false;
-            if (axis < 0 && is_outside(b, k)) return false;
-            b->axis_of[t][k] = axis;
-        }
-        is_read = true;
-    }
-    return is_read && has_plain_axes(b, t);
+    if (!nest_is_read_within(&b->in, t)) return false;
+    for (int k = 0; k < b->s->facts->compute->tensors[b->sum].num_axes; k++)
+        if (b->in.axis_of[t][k] < 0 && is_outside(b, k)) return false;
+    return has_plain_axes(b, t);
 }
 
 static void add_reader(through *b) {
     const at_facts *f = b->s->facts;
     const int reader = f->of[b->sum].reader;
     if (!f->of[b->sum].has_matched_reader) return;
-    b->is_member[reader] = true;
+    b->in.is_member[reader] = true;
     for (int k = 0; k < f->compute->tensors[b->sum].num_axes; k++)
-        b->axis_of[reader][k] =
+        b->in.axis_of[reader][k] =
             at_compute_read_axis(b->s->arena, f->compute, f->dissolved, reader, b->sum, k);
 }
 
@@ -116,18 +87,14 @@ static bool find_chain(through *b, double *kept) {
     if (b->row < 0) return false;
     for (int k = 0; k < axes; k++)
         if (f->of[b->sum].divisor[k]) return false;
-    b->is_member = AT_NEW_ARRAY(b->s->arena, bool, n);
     b->is_placed = AT_NEW_ARRAY(b->s->arena, bool, n);
-    b->axis_of = AT_NEW_ARRAY(b->s->arena, int *, n);
-    for (int t = 0; t < n; t++) b->axis_of[t] = AT_NEW_ARRAY(b->s->arena, int, axes);
-    b->is_member[b->sum] = true;
-    for (int k = 0; k < axes; k++) b->axis_of[b->sum][k] = k;
+    nest_open_members(&b->in, b->s, b->sum);
     add_reader(b);
     *kept = 0;
     for (int t = b->sum - 1; t >= 0; t--) {
-        b->is_member[t] = at_facts_has_leaf(b->s->facts, t) && belongs(b, t);
-        has_tile |= b->is_member[t] && tile_vector_of(b->s, t) >= 0;
-        if (b->is_member[t]) *kept += sketch_elements(b->s, t);
+        b->in.is_member[t] = at_facts_has_leaf(b->s->facts, t) && belongs(b, t);
+        has_tile |= b->in.is_member[t] && tile_vector_of(b->s, t) >= 0;
+        if (b->in.is_member[t]) *kept += sketch_elements(b->s, t);
     }
     return has_tile;
 }
@@ -156,7 +123,7 @@ static const char *loop_of(const through *b, int t, int axis) {
  * element stand, too. */
 static bool is_shared(const through *b, int t, int axis) {
     for (int k = 0; k < b->s->facts->compute->tensors[b->sum].num_axes; k++)
-        if (k != b->vec && b->axis_of[t][k] == axis) return true;
+        if (k != b->vec && b->in.axis_of[t][k] == axis) return true;
     return false;
 }
 
@@ -194,11 +161,11 @@ static at_status make_tile(through *b, int t) {
     *at_push(b->s->arena, &b->s->tiles) = (sketch_tile){.stage = t,
                                                         .leaf = x->name,
                                                         .vec = vec,
-                                                        .row = b->axis_of[t][b->row],
+                                                        .row = b->in.axis_of[t][b->row],
                                                         .fours = -1,
                                                         .inner = inner};
     const int reader = f->of[t].reader;
-    if (!f->of[t].has_matched_reader || !b->is_member[reader] || f->of[reader].is_expensive)
+    if (!f->of[t].has_matched_reader || !b->in.is_member[reader] || f->of[reader].is_expensive)
         return AT_OK;
     b->is_placed[reader] = true;
     return sketch_put(b->s, AT_EDIT_NEST, name_of(b, reader), false, x->name, inner);
@@ -212,8 +179,8 @@ static int summed_of(const through *b, int sum) {
     for (int i = 0; i < f->of[sum].num_accesses && x->num_reduce == 1; i++) {
         const at_access *a = &f->of[sum].access[i];
         const at_tensor *e = &f->compute->tensors[a->tensor];
-        if (b->is_member[a->tensor] && !b->is_placed[a->tensor] && !e->num_reduce && a->is_bare &&
-            sketch_first_reader(b->s, a->tensor, NULL) == sum &&
+        if (b->in.is_member[a->tensor] && !b->is_placed[a->tensor] && !e->num_reduce &&
+            a->is_bare && sketch_first_reader(b->s, a->tensor, NULL) == sum &&
             sketch_elements(b->s, a->tensor) ==
                 sketch_elements(b->s, sum) * (double)f->of[sum].extent[x->num_axes])
             return a->tensor;
@@ -251,10 +218,10 @@ static double read_again(const through *b) {
     const at_facts *f = b->s->facts;
     double n = 0;
     for (int t = 0; t <= b->sum; t++)
-        for (int i = 0; b->is_member[t] && i < f->of[t].num_accesses; i++) {
+        for (int i = 0; b->in.is_member[t] && i < f->of[t].num_accesses; i++) {
             const at_access *x = &f->of[t].access[i];
-            if (f->compute->tensors[t].num_reduce && !b->is_member[x->tensor] &&
-                !x->stride[b->axis_of[t][b->row]])
+            if (f->compute->tensors[t].num_reduce && !b->in.is_member[x->tensor] &&
+                !x->stride[b->in.axis_of[t][b->row]])
                 n += sketch_elements(b->s, x->tensor);
         }
     return n;
@@ -285,14 +252,15 @@ at_status nest_make_through(sketch_state *s, int stage, const nest_choice *c) {
     b.block = d[0].piece;
     for (int i = 1; i < n; i++) b.rows[b.num_rows++] = d[i].piece;
     for (int t = stage - 1; t >= 0; t--) {
-        if (!b.is_member[t]) continue;
+        if (!b.in.is_member[t]) continue;
         const int reader = sketch_first_reader(s, t, NULL);
         AT_TRY(put_before(&b, t, reader == stage ? b.leaf : name_of(&b, reader), b.block));
     }
     for (int t = stage - 1; t >= 0; t--)
-        if (b.is_member[t] && tile_vector_of(s, t) >= 0) AT_TRY(make_tile(&b, t));
+        if (b.in.is_member[t] && tile_vector_of(s, t) >= 0) AT_TRY(make_tile(&b, t));
     for (int t = stage - 1; t >= 0; t--)
-        if (b.is_member[t] && tile_vector_of(s, t) < 0 && !b.is_placed[t]) AT_TRY(make_row(&b, t));
+        if (b.in.is_member[t] && tile_vector_of(s, t) < 0 && !b.is_placed[t])
+            AT_TRY(make_row(&b, t));
     s->preference.is_general |= kept > FAR_ELEMENTS && kept > read_again(&b);
     return AT_OK;
 }

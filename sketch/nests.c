@@ -40,6 +40,7 @@ static const nest_row nests[] = {
     {"step",     false,    false,  nest_find_step,       nest_make_step},
     {"flat",     false,    false,  nest_find_flat,       nest_make_flat},
     {"points",   false,    false,  nest_find_points,     nest_make_points},
+    {"columns",  false,    false,  nest_find_columns,    nest_make_columns},
     {"dots",     false,    false,  nest_find_narrower,   nest_make_tile},
     {"tile",     true,     false,  nest_find_tile,       nest_make_tile},
     {"dots",     false,    false,  nest_find_narrow,     nest_make_tile},

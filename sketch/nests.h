@@ -78,16 +78,16 @@ void sketch_visit(int stage, sketch_states *states);
 /* Where a written stage stands (partial.c); vectors without a tile (nest_lanes.c); points of few
  * parts (nest_points.c); blocks of rows and columns (nest_blocks.c); what goes on from step to step
  * (nest_steps.c); sums whose terms have places (nest_scatter.c); blocks of rows through chains
- * (nest_through.c); partial sums in lanes (nest_parts.c); register tiles (tile_choices.c, tile.c).
- */
+ * (nest_through.c), of columns (nest_columns.c); partial sums in lanes (nest_parts.c); register
+ * tiles (tile_choices.c, tile.c). */
 nest_find nest_find_written, nest_find_plain, nest_find_groups, nest_find_lanes, nest_find_list,
     nest_find_flat, nest_find_points, nest_find_blocks, nest_find_running, nest_find_step,
     nest_find_tile, nest_find_dots, nest_find_late, nest_find_near, nest_find_windows,
     nest_find_pointers, nest_find_tile_with, nest_find_lanes_with, nest_find_scatter,
-    nest_find_through, nest_find_narrow, nest_find_narrower, nest_find_parts;
+    nest_find_through, nest_find_columns, nest_find_narrow, nest_find_narrower, nest_find_parts;
 nest_make nest_make_written, nest_make_plain, nest_make_groups, nest_make_lanes, nest_make_list,
     nest_make_flat, nest_make_points, nest_make_blocks, nest_make_running, nest_make_step,
-    nest_make_tile, nest_make_scatter, nest_make_through, nest_make_parts;
+    nest_make_tile, nest_make_scatter, nest_make_through, nest_make_columns, nest_make_parts;
 
 /* ---- choosing axes (tile_axes.c) ------------------------------------------------------------- */
 
@@ -183,6 +183,23 @@ bool tile_packs_fours(const sketch_state *s, const sketch_tile *tile, const at_a
 /* The axis of a stage that a read of its body takes apart: one index is its rest, the quotient is
  * in another one, as x%C and x/C - P are; -1: there is none. */
 int nest_parted_axis(const at_expr *body);
+
+/* ---- stages in the blocks of another one (nest_columns.c) -------------------------------------
+ */
+
+/* Stages that stand in the loop of the blocks of another one, as all that reads them does. */
+typedef struct nest_members {
+    sketch_state *s;
+    int of;
+    bool *is_member; /* [tensor] that stage is one, too */
+    int **axis_of;   /* [tensor][axis of that stage] the member's that goes with it; -1: none */
+} nest_members;
+void nest_open_members(nest_members *m, sketch_state *s, int of);
+/* Whether all that reads a stage is a member; then its axes that go with those of the blocks are
+ * known: none does where readers differ. */
+bool nest_is_read_within(nest_members *m, int stage);
+/* Whether loops over whole axes suit a stage, and it stands nowhere yet. */
+bool nest_may_join(const sketch_state *s, int stage);
 
 /* ---- loops (tile.c) -------------------------------------------------------------------------- */
 

@@ -265,6 +265,9 @@ static void operators(void **state) {
         {"dft", "B=5,N=37"},
         {"packed_triangle", "N=29"},
         {"tests/te/three_sums", "N=5,M=37,K=7"},
+        {"tests/te/columns", "N=3,C=5,P=21"}, /* blocks of columns through all stages */
+        {"tests/te/columns", "N=1,C=1,P=5"},
+        {"tests/te/columns_of_rows", "I=5,J=21,K=3"},
         {"tests/te/below_diagonal", "N=29,M=37,K=4"},
         {"tests/te/below_diagonal", "N=19,M=41,K=5"},
         {"tests/te/running_sums", "R=7,S=37,C=3"},
