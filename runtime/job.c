@@ -1,5 +1,6 @@
 /* runtime/job.c: one job inside the worker, from its code to its times. */
 #include "runtime/inside.h"
+#include "runtime/par_apart.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -109,6 +110,8 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
     double anchor_ns = job->pairs > 0 ? at_anchor_run_ns() : 0;
     double best_ns = anchor_ns > 0 ? anchor_ns * at_best_ratio(job) : (double)job->best_ns;
     if (at_job_first_run(in, job, code, places, buf, best_ns, r, t, out)) return out->end;
+    if (job->threads > 1 && !out->is_cut && at_job_run_apart(in, job, places, r, out))
+        return out->end;
     const int others = job->paranoid; /* the first of them has been run */
     if (!out->is_cut && has_other_data(job, others)) {
         if (check_other_data(in, job, others, code, out)) return out->end;

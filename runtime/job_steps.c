@@ -2,6 +2,7 @@
  * check.
  */
 #include "runtime/inside.h"
+#include "runtime/par_apart.h"
 
 #include <math.h>
 #include <string.h>
@@ -111,6 +112,24 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
         out->number = 1;
         out->costs_s[out->num_costs++] = (double)ns * 1e-9;
         return AT_JOB_RAN;
+    }
+    return at_job_check_outputs(in, job, places, out);
+}
+
+at_job_end at_job_run_apart(const at_inside *in, const at_job *job, const at_place *places,
+                            at_run *r, at_outcome *out) {
+    const at_par par = r->par;
+    if (!at_par_apart_begin(&r->par, job, places)) return AT_JOB_RAN;
+    poison_outputs(in, job, places);
+    fill_unwritten(job, &places[job->num_bufs]);
+    if (r->fresh) at_run_freshen(r);
+    const int failed = at_run_next(r);
+    r->par = par;
+    if (!at_par_apart_end(ERROR_TEXT(out))) return fail(out, AT_JOB_WRONG);
+    if (failed) {
+        snprintf(ERROR_TEXT(out), "the kernel returned %d when turns of its loops ran apart",
+                 failed);
+        return fail(out, AT_JOB_CRASHED);
     }
     return at_job_check_outputs(in, job, places, out);
 }

@@ -163,6 +163,41 @@ static void parallel(void **state) {
         AT_JOB_CRASHED, "SIGSEGV at 0x0");
 }
 
+/* Two turns that share scratch, a sum, or a result are found each time, whether or not threads met.
+ */
+static void shared_by_turns(void **state) {
+    static const char *const turns[] = {
+        /* one scratch for all threads */
+        "float *mine = (float *)x->slices; for (k = 100 * i; k < 100 * i + 100; k++) { *mine = "
+        "x->a[k] + x->b[k]; x->out[k] = *mine; }",
+        /* partial sums, joined without a lock */
+        "if (i < 5) for (k = 200 * i; k < 200 * i + 200; k++) x->out[k] += x->a[k]; else for (k = "
+        "200 * (i - 5); k < 200 * (i - 4); k++) x->out[k] += x->b[k];",
+        /* what the turn before has left */
+        "float *sum = (float *)x->slices; for (k = 100 * i; k < 100 * i + 100; k++) x->out[k] = "
+        "x->a[k] + x->b[k] + (i ? sum[i - 1] : 0); sum[i] = 0;",
+        /* a band that overlaps the next one, with other values */
+        "for (k = 100 * i; k < 100 * i + 100; k++) x->out[k] = x->a[k] + x->b[k]; if (i < 9) "
+        "x->out[k] = x->a[k];"};
+    rig *r = *state;
+    r->job.threads = 2;
+    r->job.workspace_bytes = 2 * 64;
+    for (int again = 0; again < 10; again++)
+        for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+            char text[2048];
+            snprintf(text, sizeof text,
+                     "struct args { const float *a, *b; float *out; char *slices; };\n"
+                     "static void body(long i, int thread, void *context) {\n"
+                     "  struct args *x = context; long k;\n %s\n}\n%s",
+                     turns[i],
+                     KERNEL("struct args x; x.a = a; x.b = b; x.out = out; x.slices = workspace;\n"
+                            "for (i = 0; i < n; i++) out[i] = 0;\n"
+                            "for (i = 0; i < 32; i++) ((float *)workspace)[i] = 1;\n"
+                            "par->parallel_for(body, 10, &x);"));
+            rig_expect(r, text, AT_JOB_WRONG, "");
+        }
+}
+
 static void integers(void **state) {
     rig *r = *state;
     at_buf saved = r->bufs[2];
@@ -223,9 +258,9 @@ int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {
-        TEST(tiles),           TEST(tile_crashes),     TEST(many_tiles),  TEST(packing),
-        TEST(packing_in_turn), TEST(host_functions),   TEST(static_data), TEST(parallel),
-        TEST(integers),        TEST(without_expected), TEST(store_grows),
+        TEST(tiles),           TEST(tile_crashes),   TEST(many_tiles),       TEST(packing),
+        TEST(packing_in_turn), TEST(host_functions), TEST(static_data),      TEST(parallel),
+        TEST(shared_by_turns), TEST(integers),       TEST(without_expected), TEST(store_grows),
     };
     return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
 }
