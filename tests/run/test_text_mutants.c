@@ -41,12 +41,15 @@ static void count(const char *name, const char *args, int wanted) {
         at_arena *a = at_arena_new();
         text_mutant m;
         if (!text_mutate(a, s.compute, s.extents, &rng, &m)) fail_msg("%s: no mutant", name);
-        const bool in_points = text_subject_differs_in_points(&s, &m, &rng);
+        const bool in_points = text_subject_differs_in_points(&s, &m, &rng),
+                   is_known = !in_points && holds(&known, m.text);
+        const text_verdict v = in_points  ? TEXT_NOTICED
+                               : is_known ? TEXT_SAME
+                                          : text_subject_judge(&s, &m);
         by_points += in_points;
-        if (!in_points && holds(&known, m.text)) same++;
-        else if (in_points || text_subject_differs(&s)) noticed++;
-        else if (text_subject_is_same(&s, &m)) {
-            *at_push(s.arena, &known) = at_format(s.arena, "%s", m.text);
+        if (v == TEXT_NOTICED) noticed++;
+        else if (v == TEXT_SAME) {
+            if (!is_known) *at_push(s.arena, &known) = at_format(s.arena, "%s", m.text);
             same++;
         } else if (text_subject_rounds_otherwise(&s, &m, &rng)) rounds++;
         else {

@@ -82,10 +82,10 @@ static void release_apart(const text_subject *s, const at_dataset *d) {
     }
 }
 
-/* Outputs, then limits, one behind the other, in memory that is shared with a child; NULL: it
- * crashed, as what reads elsewhere may. */
-static char *run(const text_subject *s, const at_dataset *d, const made *m, bool has_limits,
-                 int64_t *bytes) {
+/* inputs: [tensor], NULL: as the dataset has them. Outputs, then limits, one behind the other, in
+ * memory that is shared with a child; NULL: it crashed, as what reads elsewhere may. */
+static char *run(const text_subject *s, const at_dataset *d, char *const *inputs, const made *m,
+                 bool has_limits, int64_t *bytes) {
     const at_compute *c = s->compute;
     void *bufs[MOST_BUFS];
     int n = 0, status;
@@ -98,8 +98,7 @@ static char *run(const text_subject *s, const at_dataset *d, const made *m, bool
     if (out == MAP_FAILED) fail_msg("no memory");
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].role != AT_ROLE_STAGE)
-            bufs[n++] =
-                d == &s->draw[1] && s->apart ? s->apart[t] : at_store_at(d->store, d->offset[t]);
+            bufs[n++] = inputs ? inputs[t] : at_store_at(d->store, d->offset[t]);
     for (int limits = 0; limits < (has_limits ? 2 : 1); limits++)
         for (int t = 0; t < c->num_tensors; t++)
             if (c->tensors[t].is_output) bufs[n++] = at, at += room(d, t);
@@ -128,7 +127,7 @@ static void put_away(char *out, int64_t bytes) {
 
 static void expect(text_subject *s, at_dataset *d, const made *m) {
     int64_t bytes;
-    char *out = run(s, d, m, !d->is_exact, &bytes), *at = out;
+    char *out = run(s, d, NULL, m, !d->is_exact, &bytes), *at = out;
     if (!out) fail_msg("%s: its reference crashed", s->name);
     for (int limits = 0; limits < (d->is_exact ? 1 : 2); limits++)
         for (int t = 0; t < s->compute->num_tensors; t++) {
@@ -216,7 +215,7 @@ void text_subject_open(text_subject *s, const char *name, const char *args) {
 }
 
 void text_subject_close(text_subject *s) {
-    for (int i = 0; i < OTHER_DRAWS; i++) put_away(s->other[i], s->bytes);
+    for (int i = 0; i < OTHER_DRAWS; i++) put_away(s->other[i].outputs, s->bytes);
     release_apart(s, &s->draw[1]);
     for (int k = 0; k < s->num_draws; k++) points_free(s->points[k]), at_dataset_free(&s->draw[k]);
     at_arena_free(s->arena);
@@ -278,25 +277,24 @@ bool text_subject_differs_in_points(text_subject *s, const text_mutant *m, at_rn
     return false;
 }
 
-bool text_subject_differs(text_subject *s) {
-    const made m = compile(s, false);
-    bool differs = false;
-    for (int k = 0; k < s->num_draws && !differs; k++) {
+/* Do any elements? */
+static bool differs(const text_subject *s, const made *mutant) {
+    bool any = false;
+    for (int k = 0; k < s->num_draws && !any; k++) {
         const at_dataset *d = &s->draw[k];
         int64_t bytes, n = 0;
-        char *out = run(s, d, &m, false, &bytes);
-        differs = !out;
-        for (int t = 0; t < s->compute->num_tensors && !differs; t++) {
+        char *out = run(s, d, k ? s->apart : NULL, mutant, false, &bytes);
+        any = !out;
+        for (int t = 0; t < s->compute->num_tensors && !any; t++) {
             if (!s->compute->tensors[t].is_output) continue;
-            for (int64_t i = 0; i < at_dataset_elements(d, t) && !differs; i++)
-                differs = !text_subject_agrees(
-                    d, t, i, at_type_value(d->compute->tensors[t].type, out + n, i));
+            for (int64_t i = 0; i < at_dataset_elements(d, t) && !any; i++)
+                any = !text_subject_agrees(d, t, i,
+                                           at_type_value(d->compute->tensors[t].type, out + n, i));
             n += room(d, t);
         }
         put_away(out, bytes);
     }
-    dlclose(m.object);
-    return differs;
+    return any;
 }
 
 /* Where a condition makes something 0 that is multiplied, as padding is, a kernel need not multiply
@@ -345,31 +343,48 @@ void text_subject_fill_otherwise(text_subject *s, uint64_t seed) {
     if (seed > 1) add_specials(d, seed);
 }
 
-/* Outputs without the change of the draw that the data hold. */
-static const char *original_outputs(text_subject *s, const text_mutant *m, int draw) {
+/* The other draws, and what the computation without the change makes of them. */
+static void open_others(text_subject *s, const text_mutant *m) {
+    const at_dataset *d = &s->draw[0];
     at_expr *changed = *m->slot;
-    if (s->other[draw]) return s->other[draw];
+    if (s->other[0].outputs) return;
     *m->slot = m->before;
     const made original = compile(s, false);
     *m->slot = changed;
-    s->other[draw] = run(s, &s->draw[0], &original, false, &s->bytes);
-    if (!s->other[draw]) fail_msg("%s: its reference crashed", s->name);
-    dlclose(original.object);
-    return s->other[draw];
-}
-
-bool text_subject_is_same(text_subject *s, const text_mutant *m) {
-    bool same = true;
-    const made mutant = compile(s, false);
-    for (int i = 0; i < OTHER_DRAWS && same; i++) {
+    for (int i = 0; i < OTHER_DRAWS; i++) {
+        text_other *o = &s->other[i];
+        o->inputs = AT_NEW_ARRAY(s->arena, char *, s->compute->num_tensors);
         text_subject_fill_otherwise(s, (uint64_t)i + 1);
-        char *x = run(s, &s->draw[0], &mutant, false, &s->bytes);
-        same = x && same_bits(x, original_outputs(s, m, i), s->bytes);
-        put_away(x, s->bytes);
+        for (int t = 0; t < s->compute->num_tensors; t++)
+            if (s->compute->tensors[t].role != AT_ROLE_STAGE)
+                o->inputs[t] = at_copy(s->arena, at_store_at(d->store, d->offset[t]),
+                                       (size_t)d->size_bytes[t]);
+        o->outputs = run(s, d, o->inputs, &original, false, &s->bytes);
+        if (!o->outputs) fail_msg("%s: its reference crashed", s->name);
     }
     text_subject_fill_otherwise(s, 0);
-    dlclose(mutant.object);
+    dlclose(original.object);
+}
+
+/* Are all bits of all outputs the same on the other draws? */
+static bool is_same(text_subject *s, const text_mutant *m, const made *mutant) {
+    bool same = true;
+    open_others(s, m);
+    for (int i = 0; i < OTHER_DRAWS && same; i++) {
+        char *x = run(s, &s->draw[0], s->other[i].inputs, mutant, false, &s->bytes);
+        same = x && same_bits(x, s->other[i].outputs, s->bytes);
+        put_away(x, s->bytes);
+    }
     return same;
+}
+
+text_verdict text_subject_judge(text_subject *s, const text_mutant *m) {
+    const made mutant = compile(s, false);
+    const text_verdict v = differs(s, &mutant)      ? TEXT_NOTICED
+                           : is_same(s, m, &mutant) ? TEXT_SAME
+                                                    : TEXT_NOT_NOTICED;
+    dlclose(mutant.object);
+    return v;
 }
 
 bool text_subject_rounds_otherwise(text_subject *s, const text_mutant *m, at_rng *rng) {

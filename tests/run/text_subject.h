@@ -7,7 +7,12 @@
 #include "tests/run/point_value.h"
 #include "tests/run/text_mutant.h"
 
+/* A draw of ordinary and special values, and what the computation makes of it. */
 enum { OTHER_DRAWS = 3 };
+typedef struct text_other {
+    char **inputs; /* [tensor] */
+    char *outputs; /* NULL: not yet */
+} text_other;
 
 typedef struct text_subject {
     at_arena *arena;
@@ -19,9 +24,9 @@ typedef struct text_subject {
     at_dataset draw[AT_MOST_DRAWS];
     points *points[AT_MOST_DRAWS];
     int num_draws;
-    char **apart;             /* [tensor] of inputs: the second draw's; NULL: there is none */
-    char *other[OTHER_DRAWS]; /* outputs on draws of ordinary and special values; NULL: not yet */
-    int64_t bytes;            /* of one of them */
+    char **apart; /* [tensor] of inputs: the second draw's; NULL: there is none */
+    text_other other[OTHER_DRAWS];
+    int64_t bytes; /* of their outputs */
 } text_subject;
 
 /* name: of a template, or a computation's file. Fails the test where its task cannot be made, or
@@ -35,11 +40,10 @@ bool text_subject_agrees(const at_dataset *d, int t, int64_t i, double got);
 /* The first draw holds ordinary numbers, from the second seed on special ones among them; of seed 0
  * what the worker gets. */
 void text_subject_fill_otherwise(text_subject *s, uint64_t seed);
-/* Do any? */
-bool text_subject_differs(text_subject *s);
-/* Are all bits of all outputs the same on three draws of ordinary and special values? m is made
- * before and after. */
-bool text_subject_is_same(text_subject *s, const text_mutant *m);
+/* Noticed: some element differs. The same: all bits of all outputs are equal on three draws of
+ * ordinary and special values. m is made before and after. */
+typedef enum text_verdict { TEXT_NOTICED, TEXT_SAME, TEXT_NOT_NOTICED } text_verdict;
+text_verdict text_subject_judge(text_subject *s, const text_mutant *m);
 
 /* Is it, but for rounding, the same function of ordinary numbers? As where what is left out of a
  * difference from a mean adds up to 0. The change is made before and after. */
