@@ -350,7 +350,6 @@ static void open_others(text_subject *s, const text_mutant *m) {
     if (s->other[0].outputs) return;
     *m->slot = m->before;
     const made original = compile(s, false);
-    *m->slot = changed;
     for (int i = 0; i < OTHER_DRAWS; i++) {
         text_other *o = &s->other[i];
         o->inputs = AT_NEW_ARRAY(s->arena, char *, s->compute->num_tensors);
@@ -363,6 +362,7 @@ static void open_others(text_subject *s, const text_mutant *m) {
         if (!o->outputs) fail_msg("%s: its reference crashed", s->name);
     }
     text_subject_fill_otherwise(s, 0);
+    *m->slot = changed;
     dlclose(original.object);
 }
 
