@@ -417,8 +417,8 @@ static int last_store(const at_builder *b, int s, int64_t off, int lanes) {
     int tensor = b->slots[s].tensor;
     for (int i = b->ops.len - 1; i >= 0; i--) {
         const at_tile_op *op = &b->ops.data[i];
-        if (op->kind == AT_T_LOOP || op->kind == AT_T_END || op->kind == AT_T_BUMP || op->packed)
-            return -1;
+        if (op->kind == AT_T_LOOP || op->kind == AT_T_END || op->kind == AT_T_BUMP) return -1;
+        if (op->packed && op->slot >= 0 && b->slots[op->slot].tensor == tensor) return -1;
         bool same = op->slot == s && (op->kind == AT_T_STORE || op->kind == AT_T_LOAD);
         if (same && (op->off >= off + lanes || off >= op->off + at_tile_span(op))) continue;
         if (op->kind == AT_T_STORE && same && op->off == off && op->lanes == lanes && !op->times)

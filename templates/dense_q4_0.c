@@ -29,19 +29,20 @@ static const char sums_tree[] =
     "m, b, i:32 vec =>\n"
     "    @sums = m, b  // i\n";
 
+/* blocks: the loops of these. */
 static const char tile_tree[] =
-    "{no, mo}:para, c =>\n"
+    "{no, mo}:para, %s =>\n"
     "%s"
     "    mi:unroll, ni:vec =>\n"
-    "        @out = {mo, mi}/m, {no, ni}/n  // c\n";
+    "        @out = {mo, mi}/m, {no, ni}/n  // %s\n";
 
 static const char dot_tree[] =
     "    j:unroll, mi:unroll, ni:vec, f:dot =>\n"
-    "        @%s = {mo, mi}/m, {no, ni}/n, c  // j, f\n";
+    "        @%s = {mo, mi}/m, {no, ni}/n, %s  // j, f\n";
 
 static const char packing_tree[] =
-    "p, c, j, i:16, f =>\n"
-    "    @packw = p, c, j, i, f\n";
+    "p, %s, j, i:16, f =>\n"
+    "    @packw = p, %s, j, i, f\n";
 
 /* 32 weights to a block: a scale in two bytes, then 16 bytes, of which the lower halves come first.
  */
@@ -61,42 +62,51 @@ static const char q8_0[] =
     "out[m:M, n:N] = sum(c:K/32) (dots[m, n, c] - moved[n/16, c, n%16])*(scale[n/16, c, n%16]*step[m, c])\n";
 
 /* 256 weights: a scale of scales and one of minima, 8 of each in 6 bits, and 128 bytes; of 32 the
- * lower halves are one block, the upper ones the next. */
+ * lower halves are one block, the upper ones the next. The upper ones stay where they are, 16 times as
+ * large, and scales as narrow as they are: reading takes longer than arithmetic. */
 static const char q4_k[] =
-    "packw[p:N/16, c:K/64, j:8, i:16, f:4] : u8 = weight[p*16 + i, c/4, 16 + c%4*32 + j*4 + f]\n"
-    "step_of[p:N/16, b:K/32, i:16] = half(weight[n, s, 0] | weight[n, s, 1] << 8)\n"
-    "    *(t < 4 ? weight[n, s, t + 4] & 63 : weight[n, s, t + 8] & 15 | weight[n, s, t] >> 6 << 4)\n"
-    "    where n = p*16 + i, s = b/8, t = b%8\n"
-    "least[p:N/16, b:K/32, i:16] = half(weight[n, s, 2] | weight[n, s, 3] << 8)\n"
-    "    *(t < 4 ? weight[n, s, t + 8] & 63 : weight[n, s, t + 8] >> 4 | weight[n, s, t + 4] >> 6 << 4)\n"
-    "    where n = p*16 + i, s = b/8, t = b%8\n"
+    "packw[p:N/16, s:K/256, c:4, j:8, i:16, f:4] : u8 = weight[p*16 + i, s, 16 + c*32 + j*4 + f]\n"
+    "scale[p:N/16, s:K/256, i:16] : f16 = half(weight[p*16 + i, s, 0] | weight[p*16 + i, s, 1] << 8)\n"
+    "steps[p:N/16, s:K/256, t:8, i:16] : u8 = t < 4 ? weight[n, s, t + 4] & 63\n"
+    "    : weight[n, s, t + 8] & 15 | weight[n, s, t] >> 6 << 4 where n = p*16 + i\n"
+    "base[p:N/16, s:K/256, i:16] : f16 = half(weight[p*16 + i, s, 2] | weight[p*16 + i, s, 3] << 8)\n"
+    "least[p:N/16, s:K/256, t:8, i:16] : u8 = t < 4 ? weight[n, s, t + 8] & 63\n"
+    "    : weight[n, s, t + 8] >> 4 | weight[n, s, t + 4] >> 6 << 4 where n = p*16 + i\n"
+    "high_step[m:M, b:K/32] = step[m, b]*0.0625\n"
     "offset[m:M, b:K/32] = sums[m, b]*step[m, b]\n"
-    "low[m:M, n:N, c:K/64] : s32 = sum(j:8, f:4) bytes[m, c*64 + j*4 + f]*(packw[n/16, c, j, n%16, f] & 15)\n"
-    "high[m:M, n:N, c:K/64] : s32 = sum(j:8, f:4) bytes[m, c*64 + 32 + j*4 + f]*(packw[n/16, c, j, n%16, f] >> 4)\n"
-    "out[m:M, n:N] = sum(c:K/64) low[m, n, c]*(step_of[n/16, 2*c, n%16]*step[m, 2*c])\n"
-    "    + high[m, n, c]*(step_of[n/16, 2*c + 1, n%16]*step[m, 2*c + 1])\n"
-    "    - least[n/16, 2*c, n%16]*offset[m, 2*c] - least[n/16, 2*c + 1, n%16]*offset[m, 2*c + 1]\n";
+    "low[m:M, n:N, s:K/256, c:4] : s32 = sum(j:8, f:4) bytes[m, s*256 + c*64 + j*4 + f]*(packw[n/16, s, c, j, n%16, f] & 15)\n"
+    "high[m:M, n:N, s:K/256, c:4] : s32 = sum(j:8, f:4) bytes[m, s*256 + c*64 + 32 + j*4 + f]*(packw[n/16, s, c, j, n%16, f] & 240)\n"
+    "out[m:M, n:N] = sum(s:K/256, c:4) scale[n/16, s, n%16]*(low[m, n, s, c]*(steps[n/16, s, 2*c, n%16]*step[m, s*8 + 2*c])\n"
+    "    + high[m, n, s, c]*(steps[n/16, s, 2*c + 1, n%16]*high_step[m, s*8 + 2*c + 1]))\n"
+    "    - base[n/16, s, n%16]*(least[n/16, s, 2*c, n%16]*offset[m, s*8 + 2*c]\n"
+    "        + least[n/16, s, 2*c + 1, n%16]*offset[m, s*8 + 2*c + 1])\n";
 /* clang-format on */
 
-/* block: weights that share a scale in memory; step: those that a turn of the inner loop takes. */
-static void define_sizes(at_template *t, int block, int step, int bytes) {
-    at_require(t, at_textf(t, "K %% %d == 0 && N %% 16 == 0", block),
-               at_textf(t, "K is a multiple of %d and N one of 16", block));
+/* whole: weights whose scales lie together; block: those that a turn of the inner loop takes. */
+static void define_sizes(at_template *t, int whole, int block, int bytes) {
+    at_require(t, at_textf(t, "K %% %d == 0 && N %% 16 == 0", whole),
+               at_textf(t, "K is a multiple of %d and N one of 16", whole));
     at_split(t, "tile_m", "M", "mo mi", .policy = AT_FACTORS);
     at_split(t, "tile_n", "N/16", "no nv", .policy = AT_FACTORS);
     at_sizes(t, at_textf(t,
-                         "ni = 16*|nv|, m = M, b = K/32, p = N/16, c = K/%d, j = %d, f = 4, "
+                         "ni = 16*|nv|, m = M, b = K/32, p = N/16, c = %s, j = %d, f = 4, "
                          "bi = b %% 16 ? 1 : 16, bo = b/bi",
-                         step, bytes / 4));
+                         whole > block ? at_textf(t, "%d, s = K/%d, t = 8", whole / block, whole)
+                                       : at_textf(t, "K/%d", block),
+                         bytes / 4));
+}
+
+static const char *dot(at_template *t, const char *name, const char *blocks) {
+    return at_textf(t, dot_tree, name, blocks);
 }
 
 static void define_q4_0(at_template *t) {
     define_sizes(t, 32, 32, 16);
     at_compute(t,
                at_textf(t, "%s%s%s", at_textf(t, rounded, "K/32, 18", "u8", "s8", ""), sums, q4_0));
-    at_schedule(t, at_textf(t, "%sp, c, i:16 =>\n    @scale = p, c, i\n%s%s%s", packing_tree,
-                            rounded_tree, sums_tree,
-                            at_textf(t, tile_tree, at_textf(t, dot_tree, "dots"))));
+    at_schedule(t, at_textf(t, "%sp, c, i:16 =>\n    @scale = p, c, i\n%s%s%s",
+                            at_textf(t, packing_tree, "c", "c"), rounded_tree, sums_tree,
+                            at_textf(t, tile_tree, "c", dot(t, "dots", "c"), "c")));
 }
 
 static void define_q8_0(at_template *t) {
@@ -106,22 +116,26 @@ static void define_q8_0(at_template *t) {
     at_schedule(t, at_textf(t,
                             "%sp, c, i:16 =>\n    @scale = p, c, i\n"
                             "p, c, i:16, j, f =>\n    @moved = p, c, i  // j, f\n%s%s",
-                            packing_tree, rounded_tree,
-                            at_textf(t, tile_tree, at_textf(t, dot_tree, "dots"))));
+                            at_textf(t, packing_tree, "c", "c"), rounded_tree,
+                            at_textf(t, tile_tree, "c", dot(t, "dots", "c"), "c")));
 }
 
 static void define_q4_k(at_template *t) {
     define_sizes(t, 256, 64, 32);
     at_compute(
         t, at_textf(t, "%s%s%s", at_textf(t, rounded, "K/256, 144", "u8", "s8", ""), sums, q4_k));
-    at_schedule(t, at_textf(t,
-                            "%sp, b, i:16 =>\n    @step_of = p, b, i\n"
-                            "p, b, i:16 =>\n    @least = p, b, i\n%s%s"
-                            "m, bo, bi:vec =>\n    @offset = m, {bo, bi}/b\n%s",
-                            packing_tree, rounded_tree, sums_tree,
-                            at_textf(t, tile_tree,
-                                     at_textf(t, "%s%s", at_textf(t, dot_tree, "low"),
-                                              at_textf(t, dot_tree, "high")))));
+    at_schedule(
+        t, at_textf(t,
+                    "%sp, s, i:16 =>\n    @scale = p, s, i\n"
+                    "p, s, t, i:16 =>\n    @steps = p, s, t, i\n"
+                    "p, s, i:16 =>\n    @base = p, s, i\n"
+                    "p, s, t, i:16 =>\n    @least = p, s, t, i\n%s%s"
+                    "m, bo, bi:vec =>\n    @high_step = m, {bo, bi}/b\n"
+                    "m, bo, bi:vec =>\n    @offset = m, {bo, bi}/b\n%s",
+                    at_textf(t, packing_tree, "s, c", "s, c"), rounded_tree, sums_tree,
+                    at_textf(t, tile_tree, "s, c",
+                             at_textf(t, "%s%s", dot(t, "low", "s, c"), dot(t, "high", "s, c")),
+                             "s, c")));
 }
 
 /* One row by four vectors, or two vectors by as many rows as registers then hold sums of. */

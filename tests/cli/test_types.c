@@ -146,6 +146,15 @@ static void in_blocks(void **state) {
              "b]*0.007874016))\n",
              operands);
     runs(text);
+    /* sums that are written out are stored once, however many vectors there are beside each other
+     */
+    const cli_result *r = cli_expect(0, "./autotune show dense_q4_k --args M=1,N=32,K=256 --config "
+                                        "default --isa avx512vnni --dump=tile");
+    int stored = 0, read = 0;
+    for (const char *p = r->out; (p = strstr(p, "[low.")); p++)
+        *(strncmp(p - strlen("store "), "store ", strlen("store ")) ? &read : &stored) += 1;
+    assert_int_equal(stored, 2);
+    assert_int_equal(read, 2);
 }
 
 /* Four products of bytes are one operation. */
