@@ -77,7 +77,7 @@ static at_status make_kernel(at_session *s, const char *name, const char *suffix
     at_general *general = AT_NEW(s->arena, at_general);
     const at_selection *chosen = &s->what.chosen;
     int64_t *plain;
-    at_program *written = NULL;
+    at_program *written;
     at_error why;
     AT_TRY(at_session_context(s, false, err));
     at_lower_options lo =
@@ -90,8 +90,7 @@ static at_status make_kernel(at_session *s, const char *name, const char *suffix
     at_task_general(s->arena, chosen->layer ? chosen->layer : task, general);
     if (at_task_plain_values(s->arena, task, &plain, &why) != AT_OK)
         return at_fail(err, AT_E_INPUT, "%s: no size without blocks: %s", lo.name, why.text);
-    if (compute != at_task_compute(s->what.task))
-        AT_TRY(at_task_written(s->arena, s->what.task, &written, err));
+    AT_TRY(at_task_written(s->arena, s->what.task, compute, &written, err));
     *out = (at_file_kernel){.program = c.program,
                             .written = written,
                             .kernel = c.kernel,

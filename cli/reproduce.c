@@ -154,8 +154,8 @@ static at_status keep_code(at_session *s, const char *folder, at_error *err) {
         at_text_clear(&text);
     }
     at_status status = AT_OK;
-    if (lowered == AT_OK && c.program->compute != at_task_compute(s->what.task))
-        lowered = at_task_written(s->arena, s->what.task, &written, &why);
+    if (lowered == AT_OK)
+        lowered = at_task_written(s->arena, s->what.task, c.program->compute, &written, &why);
     if (lowered == AT_OK) {
         at_file_kernel k = {.program = c.program,
                             .written = written,

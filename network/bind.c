@@ -126,15 +126,15 @@ at_status net_bind_end(net_builder *b, const char *const *inputs, int num_inputs
         at_text_addf(&list, "%s%s", i ? ", " : "", b->open.data[i]);
         at_text_addf(&example, "%s%s=1", i ? "," : "", b->open.data[i]);
     }
-    const char *open = at_text_take(b->arena, &list);
+    const char *open =
+        at_format(b->arena, "size%s of inputs %s not given: %s", at_plural(b->open.len),
+                  b->open.len == 1 ? "is" : "are", at_text_take(b->arena, &list));
     const char *option = at_shell_word(b->arena, at_text_str(&example)); /* [ and ? are patterns */
     at_text_free(&example);
     AT_TRY(unused(b, "--dim", &b->dims, b->known.data, b->known.len,
                   "INPUT[AXIS] and the names of sizes are accepted:",
-                  b->open.len ? at_format(b->arena, "; not given: %s", open) : ""));
+                  b->open.len ? at_format(b->arena, "; %s", open) : ""));
     if (b->open.len)
-        return at_fail(b->err, AT_E_USAGE, "%s: size%s of inputs %s not given: %s; as in --dim %s",
-                       b->net->path, at_plural(b->open.len), b->open.len == 1 ? "is" : "are", open,
-                       option);
+        return at_fail(b->err, AT_E_USAGE, "%s: %s; as in --dim %s", b->net->path, open, option);
     return unused(b, "--set", &b->sets, inputs, num_inputs, "inputs are accepted:", "");
 }

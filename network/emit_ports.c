@@ -62,14 +62,15 @@ void at_net_add_parameters(at_text *out, const at_net_program *p, bool types) {
 
 void at_net_add_signature(at_text *out, const at_net_program *p, const at_net_emit_options *o,
                           const char *suffix) {
-    at_text_addf(out, "int %s_run%s%s(const void *weights, ", o->name, *suffix ? "_" : "", suffix);
+    if (*suffix) at_text_addf(out, "int at_%s_run_%s(const void *weights, ", o->name, suffix);
+    else at_text_addf(out, "int %s_run(const void *weights, ", o->name);
     if (!*suffix && o->sized) at_text_addf(out, "long %s, ", o->sized->parameter);
     at_net_add_parameters(out, p, true);
     at_text_add(out, "void *workspace)");
 }
 
 void at_net_add_head_check(at_text *out, const at_net_emit_options *o) {
-    at_text_addf(out, "    if (!%s_has_head(weights)) return 1;\n", o->name);
+    at_text_addf(out, "    if (!at_%s_has_head(weights)) return 1;\n", o->name);
 }
 
 void at_net_add_alignment(at_text *out) {

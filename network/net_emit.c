@@ -151,7 +151,7 @@ static void add_choice(at_text *out, const at_net_program *programs, int n,
         const bool asks = *at_target_find(set)->parts;
         at_text_add(out, "    ");
         if (asks) at_text_addf(out, "if (%s_has_%s()) ", o->name, set);
-        at_text_addf(out, "return %s_run_%s(weights, ", o->name,
+        at_text_addf(out, "return at_%s_run_%s(weights, ", o->name,
                      joined(programs[i].arena, size, set));
         at_net_add_parameters(out, &programs[i], false);
         at_text_add(out, "workspace);\n");

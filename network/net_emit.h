@@ -70,8 +70,8 @@ const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, 
 const char *at_net_size_name(at_arena *a, const at_net_program *p, const char *size);
 /* "const float *data_0, .. ", of all. */
 void at_net_add_parameters(at_text *out, const at_net_program *p, bool types);
-/* NAME_run, or NAME_run_SUFFIX; what it begins with: whose the weights are, and `memory`, the
- * workspace, at a multiple of AT_NET_ALIGNMENT. */
+/* NAME_run, or at_NAME_run_SUFFIX: what begins so is the name of no parameter; what it begins with:
+ * whose the weights are, and `memory`, the workspace, at a multiple of AT_NET_ALIGNMENT. */
 void at_net_add_signature(at_text *out, const at_net_program *p, const at_net_emit_options *o,
                           const char *suffix);
 void at_net_add_head_check(at_text *out, const at_net_emit_options *o);
@@ -99,7 +99,7 @@ int64_t at_net_pieces_bytes(const at_net_sized *s, const at_net_program *largest
 void at_net_add_sizes(at_text *out, const at_net_sized *s);
 /* net_emit_weights.c. Bytes of weights of the programs before number n. */
 int64_t at_net_known_bytes(const at_net_program *programs, int n);
-/* What weights begin with: the version, their hash, and how many bytes they are. NAME_has_head,
+/* What weights begin with: the version, their hash, and how many bytes they are. at_NAME_has_head,
  * before all that runs, which asks whether weights begin so; behind it the weights themselves,
  * unless o names a file of them, and NAME_weights_fault. */
 void at_net_weights_head(const at_net_program *programs, int n, char head[AT_NET_WEIGHTS_HEAD]);

@@ -39,19 +39,19 @@ static void add_table(at_text *out, const at_net_loops *l, const char *type, con
 /* NAME_loops_have(size), and NAME_loops_numbers(size, n). */
 static void add_numbers(at_text *out, const at_net_loops *l, const char *name) {
     int64_t a, b;
-    add_table(out, l, "unsigned char", at_format(l->net->arena, "%s_loops_sizes", name), NULL);
+    add_table(out, l, "unsigned char", at_format(l->net->arena, "at_%s_loops_sizes", name), NULL);
     for (int i = 0; i < l->numbers.len; i++)
         if (!is_line(l, l->numbers.data[i], &a, &b))
-            add_table(out, l, "int", at_format(l->net->arena, "%s_loops_number_%d", name, i),
+            add_table(out, l, "int", at_format(l->net->arena, "at_%s_loops_number_%d", name, i),
                       l->numbers.data[i]);
     at_text_addf(out,
-                 "\nstatic int %s_loops_have(long size) {\n"
-                 "    return size > 0 && size <= %lld && %s_loops_sizes[size];\n}\n\n"
-                 "static void %s_loops_numbers(long size, long *n) {\n",
+                 "\nstatic int at_%s_loops_have(long size) {\n"
+                 "    return size > 0 && size <= %lld && at_%s_loops_sizes[size];\n}\n\n"
+                 "static void at_%s_loops_numbers(long size, long *n) {\n",
                  name, (long long)l->largest, name, name);
     for (int i = 0; i < l->numbers.len; i++) {
         if (!is_line(l, l->numbers.data[i], &a, &b))
-            at_text_addf(out, "    n[%d] = %s_loops_number_%d[size];\n", i, name, i);
+            at_text_addf(out, "    n[%d] = at_%s_loops_number_%d[size];\n", i, name, i);
         else if (!b) at_text_addf(out, "    n[%d] = %lld;\n", i, (long long)a);
         else at_text_addf(out, "    n[%d] = %lld + %lld * size;\n", i, (long long)a, (long long)b);
     }
@@ -139,7 +139,7 @@ static void add_node(at_text *out, at_arena *a, const at_net_loops *l, int node,
                                : n->inputs[net_number(tensor->name, 'x')];
             at_text_addf(out, "    loop_buf[%d] = %s;\n", num++, value_c(a, l, v));
         }
-    at_text_addf(out, "    %s_loops_%d(loop_args, loop_buf, memory + %lld);\n", name, x->unit,
+    at_text_addf(out, "    at_%s_loops_%d(loop_args, loop_buf, memory + %lld);\n", name, x->unit,
                  (long long)l->scratch_at);
     for (int k = 0; k < n->num_outputs; k++)
         if (n->outputs[k] >= 0 && !l->net->values.data[n->outputs[k]].is_constant)
@@ -172,7 +172,7 @@ void at_net_emit_loops(at_text *out, const at_net_program *p, const at_net_emit_
     at_text_add(out, "\n/* ---- plain loops, for sizes without kernels ---- */\n\n");
     for (int i = 0; i < l->units.len; i++)
         at_general_c(p->arena, &l->units.data[i].general,
-                     at_format(p->arena, "%s_loops_%d", o->name, i), out);
+                     at_format(p->arena, "at_%s_loops_%d", o->name, i), out);
     add_numbers(out, l, o->name);
 }
 
@@ -181,12 +181,12 @@ void at_net_add_loops(at_text *out, const at_net_program *p, const at_net_emit_o
     int args, buffers;
     most_of(l, &args, &buffers);
     at_text_addf(out,
-                 "    if (!%s_loops_have(%s)) return %d;\n"
+                 "    if (!at_%s_loops_have(%s)) return %d;\n"
                  "    const char *known = (const char *)weights + %lld;\n"
                  "    char *memory = (char *)workspace;\n"
                  "    void *loop_buf[%d];\n    double *loop_at;\n"
                  "    long loop_n[%d], loop_args[%d], place;\n"
-                 "    %s_loops_numbers(%s, loop_n);\n"
+                 "    at_%s_loops_numbers(%s, loop_n);\n"
                  "    (void)known, (void)loop_args, (void)loop_at, (void)loop_buf;\n",
                  o->name, o->sized->parameter, AT_NET_NO_SIZE, (long long)o->sized->loops_at,
                  buffers, l->numbers.len + 1, args, o->name, o->sized->parameter);

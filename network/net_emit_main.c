@@ -178,7 +178,7 @@ typedef struct pieces { /* of a main that is written */
 
 /* what: "take(TO, FROM, size, all, first, rows" */
 static void add_copy(const pieces *x, const char *what, int64_t outer, int64_t bytes) {
-    at_text_addf(x->out, "    %s_%s, %lldL, %lldL);\n", x->o->name, what, (long long)outer,
+    at_text_addf(x->out, "    at_%s_%s, %lldL, %lldL);\n", x->o->name, what, (long long)outer,
                  (long long)bytes);
 }
 

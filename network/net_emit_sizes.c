@@ -49,7 +49,7 @@ static void add_copies(at_text *out, const at_net_emit_options *o) {
         "    for (k = 0; k < outer; k++)\n";
     at_text_addf(out,
                  "\n/* Rows from `first` on of all; behind the last one it again. */\n"
-                 "static void %s_take%s",
+                 "static void at_%s_take%s",
                  o->name, head);
     at_text_add(out,
                 "        for (r = 0; r < size; r++)\n"
@@ -57,7 +57,7 @@ static void add_copies(at_text *out, const at_net_emit_options *o) {
                 "                to[(k * size + r) * bytes + i] =\n"
                 "                    from[(k * all + first + (r < rows ? r : rows - 1)) * bytes "
                 "+ i];\n}\n\n");
-    at_text_addf(out, "static void %s_put%s", o->name, head);
+    at_text_addf(out, "static void at_%s_put%s", o->name, head);
     at_text_add(out,
                 "        for (r = 0; r < rows; r++)\n"
                 "            for (i = 0; i < bytes; i++)\n"
@@ -69,7 +69,7 @@ static void add_copies(at_text *out, const at_net_emit_options *o) {
 static void add_run(at_text *out, const at_net_emit_options *o, const at_net_program *p,
                     const char *size, bool pieces) {
     const at_net_sized *s = o->sized;
-    at_text_addf(out, "%s_run_%s(weights, ", o->name, size);
+    at_text_addf(out, "at_%s_run_%s(weights, ", o->name, size);
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < at_net_num_ports(p, side); i++) {
             const at_net_value *v = at_net_port(p, side, i);
@@ -88,8 +88,10 @@ static void add_moves(at_text *out, const at_net_emit_options *o, const at_net_p
         const char *name = at_net_port_name(p->arena, p, output, i);
         int64_t outer, bytes;
         if (!at_net_port_rows(o->sized, p, output, i, &outer, &bytes)) continue;
-        if (output) at_text_addf(out, "        %s_put((char *)%s, piece_out_%d", o->name, name, i);
-        else at_text_addf(out, "        %s_take(piece_in_%d, (const char *)%s", o->name, i, name);
+        if (output)
+            at_text_addf(out, "        at_%s_put((char *)%s, piece_out_%d", o->name, name, i);
+        else
+            at_text_addf(out, "        at_%s_take(piece_in_%d, (const char *)%s", o->name, i, name);
         at_text_addf(out, ", piece_takes, %s, piece_first, piece_rows, %lldL, %lldL);\n",
                      o->sized->parameter, (long long)outer, (long long)bytes);
     }
@@ -146,7 +148,7 @@ static void add_way(at_text *out, const at_net_emit_options *o) {
     if (!s->rows->fault)
         at_text_addf(out, "    return %s < 1 ? 0 : \"pieces\";\n}\n", s->parameter);
     else if (s->loops)
-        at_text_addf(out, "    return %s_loops_have(%s) ? \"loops\" : 0;\n}\n", o->name,
+        at_text_addf(out, "    return at_%s_loops_have(%s) ? \"loops\" : 0;\n}\n", o->name,
                      s->parameter);
     else at_text_add(out, "    return 0;\n}\n");
 }

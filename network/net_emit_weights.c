@@ -52,7 +52,7 @@ static void add_embedded(at_text *out, const at_net_program *programs, int n, co
 void at_net_emit_head(at_text *out, const char *head, const at_net_emit_options *o) {
     enum { SAID = 32 }; /* bytes of the head that are not 0 */
     at_text_addf(out,
-                 "\nstatic int %s_has_head(const void *weights) {\n"
+                 "\nstatic int at_%s_has_head(const void *weights) {\n"
                  "    static const unsigned char head[%d] = {",
                  o->name, SAID);
     for (int i = 0; i < SAID; i++)
@@ -75,7 +75,7 @@ static void add_fault(at_text *out, const char *head, const at_net_emit_options 
         "    const unsigned char *at = (const unsigned char *)weights;\n"
         "    unsigned long long hash = 0xcbf29ce484222325u, word;\n"
         "    unsigned long i;\n    int k;\n"
-        "    if (bytes != %lldUL || !%s_has_head(weights)) return 1;\n"
+        "    if (bytes != %lldUL || !at_%s_has_head(weights)) return 1;\n"
         "    for (i = %d; i < bytes; i += 8) {\n"
         "        for (word = 0, k = 7; k >= 0; k--) word = word << 8 | at[i + (unsigned long)k];\n"
         "        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;\n"

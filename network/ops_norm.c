@@ -86,19 +86,26 @@ static at_status layer_normalization(net_op *o) {
     return AT_OK;
 }
 
+/* The stage q of sums of squares of x, a tensor that is read as the input is. */
+static void add_squares(net_op *o, const char *x, const op_reduction *r) {
+    const char *term = op_term(o, r, "r");
+    op_add(o, "q[%s] = sum(%s) %s[%s] * %s[%s]\n", op_axes(o, "a", op_in(o, 0)->rank, r->kept),
+           op_terms(o, r), x, term, x, term);
+}
+
 static at_status rms_normalization(net_op *o) {
     const at_net_value *x = op_in(o, 0);
     int axis;
     AT_TRY(op_axis(o, op_int(o, "axis", -1), x->rank, &axis));
     const op_reduction r = op_reduce(x, ((1u << x->rank) - 1) & ~((1u << axis) - 1));
     const char *rows = op_axes(o, "a", x->rank, r.kept), *of = op_term(o, &r, NULL),
-               *in = op_index(o, "a", x->rank), *term = op_term(o, &r, "r");
+               *in = op_index(o, "a", x->rank);
     const char *factor = op_format(o, "rsqrt(q[%s]/%lld.0 + %s)", of, (long long)r.terms,
                                    op_number(o, op_float(o, "epsilon", 1e-5f)));
     AT_TRY(op_fits(o, 1, x->rank, x->dims));
     AT_TRY(op_out_like(o, 0, x));
     AT_TRY(op_out(o, 1, AT_NET_FLOAT, x->rank, r.kept));
-    op_add(o, "q[%s] = sum(%s) x0[%s] * x0[%s]\n", rows, op_terms(o, &r), term, term);
+    add_squares(o, "x0", &r);
     op_add(o, "y0[%s] = x0[%s]*%s*%s\n", op_axes(o, "a", x->rank, x->dims), in, factor,
            op_read(o, 1, "a", x->rank));
     if (op_has_out(o, 1)) op_add(o, "y1[%s] = %s\n", rows, factor);
@@ -114,8 +121,7 @@ static at_status skip_normalization(net_op *o, bool has_mean) {
     if (!has_mean && op_has_out(o, 1)) return op_fail(o, "there is no mean for output 1");
     const op_reduction r = op_reduce(x, 1u << (x->rank - 1));
     const char *rows = op_axes(o, "a", x->rank, r.kept), *all = op_axes(o, "a", x->rank, x->dims),
-               *of = op_term(o, &r, NULL), *in = op_index(o, "a", x->rank),
-               *term = op_term(o, &r, "r");
+               *of = op_term(o, &r, NULL), *in = op_index(o, "a", x->rank);
     for (int k = 1; k <= bias; k++)
         if (op_in(o, k)) AT_TRY(op_fits(o, k, x->rank, x->dims));
     AT_TRY(op_out_like(o, 0, x));
@@ -126,7 +132,7 @@ static at_status skip_normalization(net_op *o, bool has_mean) {
     op_add(o, "\n");
     if (has_mean) add_mean_and_variance(o, "h", &r);
     else {
-        op_add(o, "q[%s] = sum(%s) h[%s] * h[%s]\n", rows, op_terms(o, &r), term, term);
+        add_squares(o, "h", &r);
         op_add(o, "v[%s] = q[%s]/%lld.0\n", rows, of, (long long)r.terms);
     }
     op_add(o, "d[%s] = rsqrt(v[%s] + %s)\n", rows, of,

@@ -381,8 +381,11 @@ static at_status plain_program(at_arena *a, const at_task *t, int64_t *values, a
     return at_compute_extents(a, t->def.compute, values, &p->extents, err);
 }
 
-at_status at_task_written(at_arena *a, const at_task *t, at_program **out, at_error *err) {
+at_status at_task_written(at_arena *a, const at_task *t, const at_compute *lowered,
+                          at_program **out, at_error *err) {
     int64_t *values;
+    *out = NULL;
+    if (lowered == t->def.compute) return AT_OK;
     AT_TRY(at_task_plain_values(a, t, &values, err));
     return plain_program(a, t, values, out, err);
 }

@@ -91,8 +91,10 @@ void at_task_general(at_arena *a, const at_task *t, at_general *out);
 /* Symbol values by slot with nothing in blocks: every tensor as the user has it. AT_E_INPUT: some
  * size cannot be worked out so. */
 at_status at_task_plain_values(at_arena *a, const at_task *t, int64_t **values, at_error *err);
-/* The task's own computation with these values, not edited by any of its sketches, and no tree. */
-at_status at_task_written(at_arena *a, const at_task *t, at_program **out, at_error *err);
+/* The task's own computation with these values, and no tree, where the one that was lowered was
+ * edited by a sketch; else NULL. */
+at_status at_task_written(at_arena *a, const at_task *t, const at_compute *lowered,
+                          at_program **out, at_error *err);
 
 /* The block-sparse weight of the template, in blocks of r x c; false: it has none. */
 typedef struct at_bsr {

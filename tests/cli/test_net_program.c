@@ -375,7 +375,7 @@ static void refused(void **state) {
         {2, "./autotune apply net.onnx --dim N=1 -o x.c --weights there", "there are file and sou"},
         {2, "./autotune run net.onnx --dim N=1 --args N=1", "--args is not for networks"},
         {2, "./autotune dense --trials 0", "--trials 0: a search takes 1 or more"},
-        {2, "./autotune show net.onnx --dim N=1 --why", "autotune run net.onnx --why"},
+        {2, "./autotune show net.onnx --dim N=1 --why", "autotune run net.onnx --dim N=1 --why"},
         {2, "./autotune run net.onnx --dim N=1 --input x=y.npy", "has no input \"x\""},
         {2, "./autotune verify net.onnx", "a network is tuned, shown, run, reported and applied"},
         {2, "./autotune run dense --config default --dim N=1", "--dim goes with a network"},

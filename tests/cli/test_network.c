@@ -185,7 +185,8 @@ static void estimated(void **state) {
 static void refused(void **state) {
     (void)state;
     expect_error(2, "./autotune show m.onnx --dim M=2",
-                 "--dim M: INPUT[AXIS] and the names of sizes are accepted: N, x[1]; not given: N");
+                 "--dim M: INPUT[AXIS] and the names of sizes are accepted: N, x[1]; size of "
+                 "inputs is not given: N");
     expect_error(2, "./autotune work ''", "work \"\": PATH names a directory");
     expect_error(2, "./autotune show m.onnx", "size of inputs is not given: N; as in --dim N=1");
     expect_error(2, "./autotune show m.onnx --dim M=2", "not given: N");

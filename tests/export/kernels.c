@@ -29,7 +29,7 @@ bool kernel_of(at_arena *a, at_task *task, const at_config *c, at_dialect dialec
     const int **layouts = AT_NEW_ARRAY(a, const int *, compute->num_tensors);
     at_general *general = AT_NEW(a, at_general);
     int64_t *plain;
-    at_program *p, *written = NULL;
+    at_program *p, *written;
     at_kernel *k;
     at_error why;
     at_lower_options o = {.dialect = dialect, .target = target, .name = name};
@@ -38,7 +38,7 @@ bool kernel_of(at_arena *a, at_task *task, const at_config *c, at_dialect dialec
     CALL(at_task_plain_values(a, made_by, &plain, &err));
     for (int t = 0; t < compute->num_tensors; t++) layouts[t] = at_task_layout(made_by, t);
     at_task_general(a, made_by, general);
-    if (made_by != task) CALL(at_task_written(a, task, &written, &err));
+    CALL(at_task_written(a, task, compute, &written, &err));
     *out = (at_file_kernel){.program = p,
                             .written = written,
                             .kernel = k,

@@ -148,7 +148,7 @@ static void edited_wrongly(void **state) {
         int status;
         CALL(at_task_default_config(a, tasks[wrong], scalar->default_lanes, &config, &err));
         assert_true(kernel_of(a, tasks[wrong], &config, AT_DIALECT_C, scalar, "gemm", &k));
-        CALL(at_task_written(a, tasks[0], &as_written, &err));
+        CALL(at_task_written(a, tasks[0], at_task_compute(tasks[1]), &as_written, &err));
         k.written = as_written;
         CALL(at_emit_file(a, &k, 1, &o, &text, NULL, &err));
         const char *said = printed_by(a, at_text_str(&text), &status);

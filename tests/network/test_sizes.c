@@ -364,9 +364,10 @@ static void sums(onnx_graph *g) {
 }
 
 /* Floats far beyond any whole number: what becomes of them is the same in loops as elsewhere; and
- * an output with the name of the function that makes whole numbers. */
+ * outputs with the names of functions beside, that make whole numbers or ask about a size. */
 static void beyond(onnx_graph *g) {
-    static const char *const outputs[] = {"more", "less", "byte", "large", "low", "whole_of", NULL};
+    static const char *const outputs[] = {"net_has_head", "net_loops_have", "byte", "large",
+                                          "low",          "whole_of",       NULL};
     onnx_input(g, "x", AT_NET_FLOAT, "s");
     onnx_constant(g, "first", AT_NET_INT64, "1", "0", false);
     onnx_constant(g, "much", AT_NET_FLOAT, "1", "3e25", false);
@@ -374,8 +375,8 @@ static void beyond(onnx_graph *g) {
     onnx_node(g, "CumSum", "x first", "sum", "");
     onnx_node(g, "Mul", "sum much", "up", "");
     onnx_node(g, "Mul", "sum under", "down", "");
-    onnx_node(g, "Cast", "up", "more", "to=7");
-    onnx_node(g, "Cast", "down", "less", "to=7");
+    onnx_node(g, "Cast", "up", "net_has_head", "to=7");
+    onnx_node(g, "Cast", "down", "net_loops_have", "to=7");
     onnx_node(g, "Cast", "up", "byte", "to=3");
     onnx_node(g, "Cast", "up", "large", "to=13");
     onnx_node(g, "Cast", "down", "low", "to=13");
