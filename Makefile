@@ -298,7 +298,7 @@ test:
 	@$(MAKE) --no-print-directory check
 
 mutants: tests
-	@AT_MUTANTS=all TEST_TIMEOUT=7200 tools/run-tests $(B)/tests/run/test_text_mutants $(B)/tests/run/test_tile_mutants $(B)/tests/run/test_mutants
+	@AT_MUTANTS=all TEST_TIMEOUT=7200 tools/run-tests $(B)/tests/run/test_text_mutants $(B)/tests/run/test_tile_mutants $(B)/tests/run/test_mutants $(B)/tests/run/test_thread_mutants
 
 run:
 	@tools/deps run
