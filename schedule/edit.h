@@ -168,6 +168,14 @@ at_status at_edit_widen(at_arena *a, const at_tree *t, const char *stage, const 
 at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                           const char *axis, const char *name, const at_compute **compute,
                           at_tree **out, at_error *err);
+/* E21: the first index of the stage's reads of `tensor` that entries and axes beside them give, not
+ * by sums and products alone, is a stage `name` of s32, over the reductions and then the axes that
+ * it is made of.
+ *     @s = sum(k) x[min(first[q] + k, H - 1)]   ->
+ *         @name = k, q: min(first[q] + k, H - 1);  @s = sum(k) x[name[k, q]] */
+at_status at_edit_place(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
+                        const char *name, const at_compute **compute, at_tree **out, at_error *err);
+const at_expr *at_edit_place_of(const at_compute *c, int stage, int tensor); /* NULL: none */
 /* E14: the stage's reads of a tensor that move by one element of one dimension with each step of an
  * axis of the stage are of a copy `name`, whose last dimension that is; where they go backwards, it
  * is turned round (edit_turn.c). Where a stage above is such a copy, forwards, it may be that one.

@@ -1,5 +1,6 @@
 /* schedule/edit_operand.c: E13, what a stage calculates of weights alone becomes a stage that it
- * reads, which can be packed as weights are; so does one of several reads of a tensor. */
+ * reads, which can be packed as weights are; so does one of several reads of a tensor. E21: so does
+ * a place that entries and axes give together, within a bound. */
 #include "schedule/edit.h"
 
 #include <string.h>
@@ -135,6 +136,28 @@ static at_expr *with_read(const at_expr *e, at_expr *copy, void *ctx) {
     return rewrite_element(a, x->made->name, x->made);
 }
 
+/* The new stage, over axes of what reads it, computes an expression of that, and stands for it
+ * wherever that has it. */
+static at_status add_operand(rewrite *w, at_arena *a, const at_tensor *from,
+                             const axis_order *order, const at_expr *operand, at_tensor made,
+                             at_error *err) {
+    at_expr *const *value = rewrite_axes(a, from);
+    made.num_axes = order->n;
+    made.axes = AT_NEW_ARRAY(a, at_axis, order->n);
+    for (int k = 0; k < order->n; k++) {
+        const at_axis *of_stage = &from->axes[order->axes[k]];
+        if (!of_stage->extent)
+            return at_fail(err, AT_E_INPUT, "how far \"%s\" of @%s goes is not known",
+                           of_stage->name, from->name);
+        made.axes[k] =
+            (at_axis){.name = of_stage->name, .extent = rewrite_copy_expr(a, of_stage->extent)};
+    }
+    made.written = rewrite_expr_at(a, operand, value);
+    operand_made x = {{a, value}, operand, &made};
+    rewrite_add_stage(w, from->name, made, at_expr_map(a, from->body, with_read, &x));
+    return AT_OK;
+}
+
 at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                           const char *axis, const char *name, const at_compute **compute,
                           at_tree **out, at_error *err) {
@@ -150,27 +173,84 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
     AT_TRY(find_operand(t->compute, from, of, axis, &operand, err));
     at_expr_walk(operand, find_axes_of_read, &order); /* as what is read lies */
     at_expr_walk(operand, find_axis, &order);
-    const int n = order.n;
-    at_tensor made = {.name = name, .role = AT_ROLE_STAGE, .num_axes = n};
+    if (!order.n)
+        return at_fail(err, AT_E_INPUT, "what @%s makes of \"%s\" is one number", stage, tensor);
+    at_tensor made = {.name = name, .role = AT_ROLE_STAGE};
     const at_tensor *alone = operand->op == AT_X_INDEX ? &t->compute->tensors[operand->ref] : NULL;
     /* Entries that a stage of floats multiplies become floats once, and on every set of vectors. */
     if (alone && (alone->role != AT_ROLE_INDEX || from->type != AT_F32)) made.type = alone->type;
     else if (is_float_expr(t->compute, operand) && at_expr_is_whole(t->compute, operand))
         made.type = AT_S32;
-    made.axes = AT_NEW_ARRAY(a, at_axis, n);
-    at_expr *const *value = rewrite_axes(a, from);
-    for (int k = 0; k < n; k++) {
-        const at_axis *of_stage = &from->axes[order.axes[k]];
-        if (!of_stage->extent)
-            return at_fail(err, AT_E_INPUT, "how far \"%s\" of @%s goes is not known",
-                           of_stage->name, stage);
-        made.axes[k] =
-            (at_axis){.name = of_stage->name, .extent = rewrite_copy_expr(a, of_stage->extent)};
-    }
-    if (!n)
-        return at_fail(err, AT_E_INPUT, "what @%s makes of \"%s\" is one number", stage, tensor);
-    made.written = rewrite_expr_at(a, operand, value);
-    operand_made x = {{a, value}, operand, &made};
-    rewrite_add_stage(&w, stage, made, at_expr_map(a, from->body, with_read, &x));
+    AT_TRY(add_operand(&w, a, from, &order, operand, made, err));
+    return rewrite_finish(&w, compute, out);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static at_walk find_axis_beside(const at_expr *e, void *unused) {
+    (void)unused;
+    if (e->op == AT_X_INDEX) return AT_WALK_PAST;
+    return e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? AT_WALK_END : AT_WALK_ON;
+}
+
+/* Of sums and products lanes that cannot gather add up addresses as fast. */
+static at_walk find_bound(const at_expr *e, void *unused) {
+    (void)unused;
+    if (e->op == AT_X_INDEX) return AT_WALK_PAST;
+    const bool is_even = !e->nargs || e->op == AT_X_ADD || e->op == AT_X_SUB || e->op == AT_X_MUL ||
+                         e->op == AT_X_NEG;
+    return is_even ? AT_WALK_ON : AT_WALK_END;
+}
+
+typedef struct place_of {
+    const at_compute *c;
+    int tensor;
+    const at_expr *found;
+} place_of;
+
+/* An index of a read that is made of entries and of axes beside them, within a bound or the like.
+ */
+static at_walk find_place(const at_expr *e, void *ctx) {
+    place_of *x = ctx;
+    for (int i = 0; e->op == AT_X_INDEX && e->ref == x->tensor && i < e->nargs; i++)
+        if (at_expr_reads_entries(x->c, e->arg[i]) &&
+            at_expr_walk(e->arg[i], find_axis_beside, NULL) &&
+            at_expr_walk(e->arg[i], find_bound, NULL)) {
+            x->found = e->arg[i];
+            return AT_WALK_END;
+        }
+    return AT_WALK_ON;
+}
+
+const at_expr *at_edit_place_of(const at_compute *c, int stage, int tensor) {
+    place_of x = {c, tensor, NULL};
+    at_expr_walk(c->tensors[stage].body, find_place, &x);
+    return x.found;
+}
+
+at_status at_edit_place(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
+                        const char *name, const at_compute **compute, at_tree **out,
+                        at_error *err) {
+    rewrite w;
+    axis_order found = {.n = 0}, order = {.n = 0};
+    AT_TRY(rewrite_start(&w, a, t, name, err));
+    const int s = at_compute_find(t->compute, stage), of = at_compute_find(t->compute, tensor);
+    const at_tensor *from = s < 0 ? NULL : &t->compute->tensors[s];
+    if (!from || !tree_leaf(w.made, stage))
+        return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+    if (of < 0) return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
+    const at_expr *place = at_edit_place_of(t->compute, s, of);
+    if (!place)
+        return at_fail(err, AT_E_INPUT,
+                       "@%s reads \"%s\" at no place that entries and axes bound together", stage,
+                       tensor);
+    at_expr_walk(place, find_axis, &found);
+    for (int i = 0; i < axes_of(from); i++) /* reductions, then the axes that lanes go along */
+        for (int k = 0; k < found.n; k++) {
+            const int axis = (from->num_axes + i) % axes_of(from);
+            if (found.axes[k] == axis) order.axes[order.n++] = axis;
+        }
+    const at_tensor made = {.name = name, .role = AT_ROLE_STAGE, .type = AT_S32};
+    AT_TRY(add_operand(&w, a, from, &order, place, made, err));
     return rewrite_finish(&w, compute, out);
 }

@@ -103,6 +103,8 @@ bool tile_may_pack(const sketch_state *s, int stage, const at_access *x);
 /* Lanes along the axis read what lies side by side, or the same, or every so many elements of a
  * short sum or along the sum; or they would of a copy in blocks. */
 bool tile_reads_vectors(const sketch_state *s, int stage, int axis);
+/* Has a sum lanes along one of its axes, or along its last reduction? */
+bool tile_has_lanes(const sketch_state *s, int stage);
 /* Terms of an element's sum, 1 where it sums nothing; 0 where an axis goes as far as data or other
  * axes say, or an index divides it. */
 double tile_terms_of(const sketch_state *s, int stage);
@@ -275,8 +277,8 @@ typedef bool rewrite_stage(sketch_state *s, int stage, const at_facts_given *giv
 /* What sums sum (rewrite_sums.c); their operands (rewrite_operands.c); in which order tensors are
  * stored (rewrite_layout.c). */
 rewrite_stage rewrite_ranges, rewrite_quotients, rewrite_phases, rewrite_terms, rewrite_branches,
-    rewrite_operands, rewrite_unpacked, rewrite_words, rewrite_shifted, rewrite_apart, rewrite_last,
-    rewrite_turned;
+    rewrite_operands, rewrite_unpacked, rewrite_words, rewrite_shifted, rewrite_apart,
+    rewrite_places, rewrite_last, rewrite_turned;
 
 /* The same of all stages at once. */
 typedef bool rewrite_all(sketch_state *s, const at_facts_given *given);

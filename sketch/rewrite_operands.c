@@ -38,7 +38,13 @@
  * can be packed while the other is read as it lies.
  *
  *     y[i, j] = sum(k) a[i, k] * a[j, k]    ->
- *         a_across[j, k] = a[j, k];  y[i, j] = sum(k) a[i, k] * a_across[j, k] */
+ *         a_across[j, k] = a[j, k];  y[i, j] = sum(k) a[i, k] * a_across[j, k]
+ *
+ * places: where a stage has no lanes, since entries and axes beside them say together where it
+ * reads, these places are worked out before, so that lanes gather from them:
+ *
+ *     y[q] = sum(k) x[min(first[q] + k, H - 1)]    ->
+ *         x_place[k, q] : s32 = min(first[q] + k, H - 1);  y[q] = sum(k) x[x_place[k, q]] */
 #include "schedule/default_for.h"
 #include "schedule/edit.h"
 #include "sketch/nests.h"
@@ -289,4 +295,38 @@ bool rewrite_apart(sketch_state *s, int stage, const at_facts_given *given) {
                        .names = {sketch_fresh_of(s, from, "across")}};
     *at_push(s->arena, &s->operands) = e.names[0];
     return sketch_rewrite_by(s, &e, given);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* Do lanes suit a stage: along its last axis, of a sum along any? */
+static bool has_lanes(const sketch_state *s, int stage) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int last = x->num_axes - 1;
+    if (x->num_reduce) return tile_has_lanes(s, stage);
+    for (int i = 0; i < f->num_accesses && last >= 0; i++)
+        if (f->access[i].stride[last] == AT_FACTS_ANYWHERE && !(f->access[i].by_entry >> last & 1))
+            return false;
+    return true;
+}
+
+bool rewrite_places(sketch_state *s, int stage, const at_facts_given *given) {
+    const char *name = s->compute->tensors[stage].name;
+    const at_tensor *x = &s->compute->tensors[stage];
+    bool any = false;
+    if (s->facts->of[stage].is_dissolved || x->cycle || x->is_recurrence || x->is_packing ||
+        tile_has_lists(x) || has_lanes(s, stage))
+        return false;
+    for (int t = 0; t < at_compute_find(s->compute, name); t++) {
+        if (!at_edit_place_of(s->compute, at_compute_find(s->compute, name), t)) continue;
+        const at_edit e = {.kind = AT_EDIT_PLACE,
+                           .stage = name,
+                           .other = s->compute->tensors[t].name,
+                           .names = {sketch_fresh_of(s, s->compute->tensors[t].name, "place")}};
+        if (!sketch_rewrite_by(s, &e, given)) return false;
+        any = true;
+        t--; /* another index of its reads */
+    }
+    return any && has_lanes(s, at_compute_find(s->compute, name));
 }

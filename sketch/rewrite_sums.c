@@ -224,23 +224,18 @@ bool rewrite_phases(sketch_state *s, int stage, const at_facts_given *given) {
 
 /* ---- branches -------------------------------------------------------------------------------- */
 
-static bool has_lanes(const sketch_state *s, int stage) {
-    return tile_vector_of(s, stage) >= 0 || tile_dot_of(s, stage) >= 0 ||
-           tile_lanes_of(s, stage) >= 0;
-}
-
 bool rewrite_branches(sketch_state *s, int stage, const at_facts_given *given) {
     const at_tensor *x = &s->compute->tensors[stage];
     if (x->cycle || x->is_recurrence || x->is_packing || !at_edit_has_branches(x) ||
-        has_lanes(s, stage))
+        tile_has_lanes(s, stage))
         return false;
     const at_edit e = {
         .kind = AT_EDIT_BRANCHES,
         .stage = x->name,
         .names = {sketch_fresh_of(s, x->name, "where"), sketch_fresh_of(s, x->name, "else")}};
     return sketch_rewrite_by(s, &e, given) &&
-           has_lanes(s, at_compute_find(s->compute, e.names[0])) &&
-           has_lanes(s, at_compute_find(s->compute, e.names[1]));
+           tile_has_lanes(s, at_compute_find(s->compute, e.names[0])) &&
+           tile_has_lanes(s, at_compute_find(s->compute, e.names[1]));
 }
 
 /* ---- terms ----------------------------------------------------------------------------------- */
@@ -349,5 +344,5 @@ bool rewrite_terms(sketch_state *s, int stage, const at_facts_given *given) {
     /* Of what lies apart no vectors are read. */
     return sketch_rewrite_by(s, &e, given) &&
            (of_points ||
-            has_lanes(s, at_compute_find(s->compute, f->compute->tensors[reader].name)));
+            tile_has_lanes(s, at_compute_find(s->compute, f->compute->tensors[reader].name)));
 }

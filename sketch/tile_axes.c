@@ -236,6 +236,11 @@ int tile_lanes_of(const sketch_state *s, int stage) {
     return last;
 }
 
+bool tile_has_lanes(const sketch_state *s, int stage) {
+    return tile_vector_of(s, stage) >= 0 || tile_dot_of(s, stage) >= 0 ||
+           tile_lanes_of(s, stage) >= 0;
+}
+
 /* The axis that a tile has more rows along; -1: none. It is wanted where the first axis has fewer
  * rows than a tile could, or where windows share what they read in two directions. */
 int tile_rows_beside(const sketch_state *s, int stage, int vec, int row) {

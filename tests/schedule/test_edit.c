@@ -720,6 +720,38 @@ static void unpacked_for_several(void **state) {
     end();
 }
 
+static at_status by_place(const char *stage, const char *tensor, const char *name) {
+    return at_edit_place(e.f.arena, e.tree, stage, tensor, name, &e.compute, &e.tree, &e.err);
+}
+
+/* Where entries and axes say together what is read, within a bound; reductions stand first. */
+static void made_of_places(void **state) {
+    (void)state;
+    static const char text[] = "x[H + N, N] : input\nw[K] : input\ni[N] : index\n"
+                               "s[n:N] = sum(k:K) x[min(i[n] + k, H - 1), max(i[n] - n, 0)]*w[k]\n"
+                               "u[n:N] = x[min(i[n] + 1, H - 1), n] + x[n - i[n] + H, 0]\n"
+                               "out[n:N] = s[n] + u[n]\n";
+    static const example x = {"text", "H=5, N=4, K=3", text,
+                              "n, k =>\n    @s = n // k\nn =>\n    @u = n\nn =>\n    @out = n\n"};
+    begin(&x);
+    REFUSED("@u reads \"x\" at no place that entries and axes bound together",
+            by_place("u", "x", "p"));
+    REFUSED("@s reads \"w\" at no place that entries and axes bound together",
+            by_place("s", "w", "p"));
+    REFUSED("@x has no leaf in this tree", by_place("x", "x", "p"));
+    REFUSED("there is no tensor \"y\"", by_place("s", "y", "p"));
+    REFUSED("there is a tensor \"w\" already", by_place("s", "x", "w"));
+    DO(by_place("s", "x", "p"));
+    expect_stage("p[k:K, n:N] : s32 = min(i[n] + k, H - 1)\n");
+    expect_stage("s[n:N] = sum(k:K) x[p[k, n], max(i[n] - n, 0)]*w[k]\n");
+    expect_same_outputs();
+    DO(by_place("s", "x", "q"));
+    expect_stage("q[n:N] : s32 = max(i[n] - n, 0)\n");
+    expect_stage("s[n:N] = sum(k:K) x[p[k, n], q[n]]*w[k]\n");
+    expect_same_outputs();
+    end();
+}
+
 static at_status by_branches(const char *stage, const char *first, const char *second) {
     return at_edit_branches(e.f.arena, e.tree, stage, (const char *[]){first, second}, &e.compute,
                             &e.tree, &e.err);
@@ -953,6 +985,7 @@ int main(void) {
                                        cmocka_unit_test(turned),
                                        cmocka_unit_test(gone_across),
                                        cmocka_unit_test(gone_by_phases),
+                                       cmocka_unit_test(made_of_places),
                                        cmocka_unit_test(gone_by_branches),
                                        cmocka_unit_test(divided_once),
                                        cmocka_unit_test(unpacked),
