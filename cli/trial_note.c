@@ -112,6 +112,7 @@ const char *at_failure_advice(const at_tally *tally) {
         [AT_ERR_WRONG_ANSWER] = "the kernel computes something else than the computation says",
         [AT_ERR_BUILD_TIMEOUT] = "give more time with --timeout, or --compiler tcc",
         [AT_ERR_RUN_TIMEOUT] = "give more time with --timeout",
+        [AT_ERR_UNKNOWN] = "they were not measured; on a machine with less to do they may be",
     };
     int most = 1;
     for (int e = 2; e <= AT_ERR_UNKNOWN; e++)
