@@ -184,6 +184,8 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
         o->engine.program = text; /* of a kernel of the user's; the engine refuses others */
         return AT_OK;
     }
+    if (at_option_takes_file(row) && !*text)
+        return at_fail(err, AT_E_USAGE, "%s \"\": the path of a file is expected", what);
     if (row->kind != TEXT && row->kind != TUNER && row->kind != OF_TUNERS && at_option_word(row, 0))
         AT_TRY(parse_word(row, text, &word, err));
     switch (row->kind) {

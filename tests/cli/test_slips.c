@@ -31,6 +31,8 @@ static void messages(void **state) {
     } rows[] = {
         {"conv2d_nhwc --args N=1 --args H=56", "--args is given twice: N=1 and H=56", 2},
         {"conv2d_nhwc --log a.log --log=b.log", "--log is given twice: a.log and b.log", 2},
+        {"conv2d_nhwc --log ''", "--log \"\": the path of a file is expected", 2},
+        {"show conv2d_nhwc -o ''", "--output \"\": the path of a file is expected", 2},
         {"conv2d_nhwc --args N=1 H=56",
          "unexpected word \"H=56\": arguments are separated by commas: --args N=1,H=56", 2},
         {"conv2d_nhwc --args N=1 more.log", "unexpected word \"more.log\": autotune tune TEMPLATE",
