@@ -231,8 +231,30 @@ static bool set_known(net_op *o, at_status *status) {
     return true;
 }
 
-/* Places in three and more axes are compared as one number, exactly. */
-enum { MOST_PLACES = 1 << 24 };
+/* Whether an update of these axes lands on an element: each coordinate is compared. Where several
+ * are, and a float holds their number exactly, a stage `at` has the place of each update as one
+ * number, -1 for one outside. */
+static const char *lands(net_op *o, const char *axes, const char *update, const char *place,
+                         int depth) {
+    enum { MOST_PLACES = 1 << 24 };
+    const at_net_value *x = op_in(o, 0);
+    const char *inside = "", *at = "", *element = "", *each = "";
+    int64_t places = 1;
+    for (int k = 0; k < depth; k++) {
+        const long long size = (long long)x->dims[k];
+        const char *of = joined(o, place, op_format(o, "%d", k), ""), *and = k ? " && " : "",
+                   *entry = op_entry(o, 1, of, size);
+        inside =
+            op_format(o, "%s%s-%lld <= x1[%s] && x1[%s] < %lld", inside, and, size, of, of, size);
+        at = k ? op_format(o, "(%s)*%lld + %s", at, size, entry) : entry;
+        element = k ? op_format(o, "(%s)*%lld + a%d", element, size, k) : "a0";
+        each = op_format(o, "%s%s%s == a%d", each, and, entry, k);
+        places *= size;
+    }
+    if (depth == 1 || places > MOST_PLACES) return each;
+    op_add(o, "at[%s] = %s ? %s : -1\n", axes, inside, at);
+    return op_format(o, "at[%s] == %s", update, element);
+}
 
 static at_status scatter_nd(net_op *o) {
     at_status status;
@@ -250,26 +272,11 @@ static at_status scatter_nd(net_op *o) {
     const bool replaces = !strcmp(op_string(o, "reduction", "none"), "none");
     if (replaces && is_box(x, indices, begin, step)) return set_box(o, begin, step);
     if (replaces && set_known(o, &status)) return status;
-    const char *place = op_index(o, "k", q - 1), *hit = "", *of_axes = "";
-    const char *own = range(o, "a", (int)depth, x->rank);
-    int64_t places = 1;
-    for (int k = 0; k < depth; k++) places *= x->dims[k];
-    const bool as_one = depth > 2 && places <= MOST_PLACES;
-    for (int k = 0; k < depth; k++) {
-        const char *at = q > 1 ? op_format(o, "%s, %d", place, k) : op_format(o, "%d", k);
-        const char *entry = op_entry(o, 1, at, x->dims[k]);
-        const long long size = (long long)x->dims[k];
-        if (!as_one) hit = op_format(o, "%s%s%s == a%d", hit, k ? " && " : "", entry, k);
-        else if (!k) hit = entry, of_axes = "a0";
-        else {
-            hit = op_format(o, "(%s)*%lld + %s", hit, size, entry);
-            of_axes = op_format(o, "(%s)*%lld + a%d", of_axes, size, k);
-        }
-    }
-    if (as_one) hit = op_format(o, "%s == %s", hit, of_axes);
-    const char *update = q > 1 ? op_format(o, "x2[%s%s%s]", place, *own ? ", " : "", own)
-                               : op_format(o, "x2[%s]", *own ? own : "0");
-    return scattered(o, q > 1 ? op_axes(o, "k", q - 1, indices->dims) : "k:1", hit, update);
+    const char *place = range(o, "k", 0, q - 1), *own = range(o, "a", (int)depth, x->rank);
+    const char *axes = q > 1 ? op_axes(o, "k", q - 1, indices->dims) : "k:1";
+    const char *hit = lands(o, axes, q > 1 ? place : "k", place, (int)depth);
+    const char *update = *own ? joined(o, place, own, "") : *place ? place : "0";
+    return scattered(o, axes, hit, op_format(o, "x2[%s]", update));
 }
 
 static at_status one_hot(net_op *o) {

@@ -370,19 +370,25 @@ static void scattered(void **state) {
     }
 }
 
-/* Places in three axes that come with the run, or that add up. */
+/* Places in several axes that come with the run, or that add up. */
 static void scattered_late(void **state) {
     (void)state;
-    for (int known = 0; known < 2; known++) {
+    static const struct {
+        const char *x, *dims, *places, *how; /* places: NULL: they come with the run */
+    } cases[] = {{"5,6,7", "4,3", NULL, "reduction='add'"},
+                 {"5,6,7", "4,3", "1 2 3 4 -1 0 1 2 3 0 0 6", "reduction='add'"},
+                 {"5,6,7", "4,3", NULL, ""},
+                 {"5,6", "4,2", NULL, ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         onnx_graph g = {0};
-        onnx_input(&g, "x", AT_NET_FLOAT, "5,6,7");
+        onnx_input(&g, "x", AT_NET_FLOAT, cases[i].x);
         onnx_input(&g, "u", AT_NET_FLOAT, "4");
-        if (known)
-            onnx_constant(&g, "places", AT_NET_INT64, "4,3", "1 2 3 4 -1 0 1 2 3 0 0 6", true);
-        else onnx_input(&g, "places", AT_NET_INT64, "4,3");
-        onnx_node(&g, "ScatterND", "x places u", "y", "reduction='add'");
+        if (cases[i].places)
+            onnx_constant(&g, "places", AT_NET_INT64, cases[i].dims, cases[i].places, true);
+        else onnx_input(&g, "places", AT_NET_INT64, cases[i].dims);
+        onnx_node(&g, "ScatterND", "x places u", "y", cases[i].how);
         onnx_output(&g, "y");
-        onnx_check(arena, &g, "scatter nd 5x6x7");
+        onnx_check(arena, &g, at_format(arena, "scatter nd %s", i < 3 ? "5x6x7" : "5x6"));
     }
 }
 

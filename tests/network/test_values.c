@@ -703,10 +703,36 @@ static void scattered_places(void **state) {
     at_net_close(net);
 }
 
+/* An update whose place is outside along one axis goes nowhere: not to where its coordinates, taken
+ * as one number, would be. */
+static void scattered_outside(void **state) {
+    (void)state;
+    static const struct {
+        const char *x, *places, *dims;
+    } cases[] = {{"2,2,3", "1 0 2 0 0 3 0 2 0 0 -3 1 2 0 0 -3 1 2", "6,3"},
+                 {"4,3", "2 2 0 3 1 -4 4 -1 -5 3 9 -9", "6,2"}};
+    enum { ELEMENTS = 12, HIT = 8 };
+    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+        const float *x = numbers(ELEMENTS);
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, cases[k / 2].x);
+        onnx_constant(&g, "places", AT_NET_INT64, cases[k / 2].dims, cases[k / 2].places, true);
+        onnx_constant(&g, "u", AT_NET_FLOAT, "6", "100 200 300 400 500 600", true);
+        onnx_node(&g, "ScatterND", "x places u", "y", k % 2 ? "reduction='add'" : "");
+        onnx_output(&g, "y");
+        at_net *net = open_graph(&g, NULL);
+        const double *y = compute(net, x);
+        for (int i = 0; i < ELEMENTS; i++)
+            expect_near(y[i], i == HIT ? 100 + (k % 2 ? (double)x[i] : 0) : (double)x[i]);
+        at_net_close(net);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fused_product),
         cmocka_unit_test(scattered_places),
+        cmocka_unit_test(scattered_outside),
         cmocka_unit_test(convolution),
         cmocka_unit_test(attention),
         cmocka_unit_test(short_mask),
