@@ -237,15 +237,12 @@ static at_status keep_tile(columns *b, int t) {
 
 /* The loops of a stage within a block: its own, then those of its tile. */
 static at_status make_loops(columns *b, int t) {
-    static const at_split_spec terms = {.policy = AT_FACTORS, .filter = "last <= 16"};
-    static const at_part_limit one[] = {{0}, {.wide = 1, .narrow = 1}};
     const at_tensor *x = &b->s->facts->compute->tensors[t];
     const int last = x->num_axes + x->num_reduce - 1;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
     const char *sums[2] = {NULL};
     int n = 0;
-    if (x->num_reduce)
-        AT_TRY(sketch_split(b->s, x->name, inner_of(b, x->name, last), 2, &terms, one, sums));
+    if (x->num_reduce) AT_TRY(sketch_split_terms(b->s, x->name, inner_of(b, x->name, last), sums));
     for (int k = 0; k <= last - (x->num_reduce > 0); k++)
         if (!is_shared(b, t, k)) order.names[n++] = inner_of(b, x->name, k);
     for (int i = 0; i < 2 && x->num_reduce; i++) order.names[n++] = sums[i];

@@ -53,14 +53,12 @@ static at_status split_rows(parting *p) {
     const at_tensor *x = &s->facts->compute->tensors[p->stage];
     const int parts = p->choice->height,
               vectors = (int)s->facts->of[p->stage].inner[p->choice->vec] * parts / PARTS_LANES;
-    const at_part_limit rows = {.wide = PARTS_SUMS / (parts * vectors), .narrow = 1},
-                        one[] = {{0}, {.wide = 1, .narrow = 1}};
-    static const at_split_spec few = {.policy = AT_FACTORS, .filter = "last <= 16"};
+    const at_part_limit rows = {.wide = PARTS_SUMS / (parts * vectors), .narrow = 1};
     const char *size = at_format(s->arena, "%d", parts), *blocks;
     AT_TRY(
         sketch_split_sized(s, p->leaf, x->axes[p->choice->row].name, size, &blocks, &p->rows[2]));
     AT_TRY(sketch_split_by(s, p->leaf, blocks, "1 2 3 4 5 6 7 8 10 12 14", rows, p->rows));
-    return sketch_split(s, p->leaf, p->sums[0], 2, &few, one, p->sums);
+    return sketch_split_terms(s, p->leaf, p->sums[0], p->sums);
 }
 
 static at_status order_loops(parting *p) {

@@ -134,8 +134,7 @@ static at_status put_before(const through *b, int t, const char *reader, const c
 /* A register tile of an earlier sum over the rows of the block; what is made of its elements stands
  * beside it. */
 static at_status make_tile(through *b, int t) {
-    static const at_split_spec terms = {.policy = AT_FACTORS, .filter = "last <= 16"};
-    static const at_part_limit two = {.vectors = 2}, one[] = {{0}, {.wide = 1, .narrow = 1}};
+    static const at_part_limit two = {.vectors = 2};
     static const char lanes[] = "4 8 12 16 24 32 48 64";
     const at_facts *f = b->s->facts;
     const at_tensor *x = &f->compute->tensors[t];
@@ -144,7 +143,7 @@ static at_status make_tile(through *b, int t) {
     const char *part[2], *sums[2];
     int n = 0;
     AT_TRY(sketch_split_by(b->s, x->name, loop_of(b, t, vec), lanes, two, part));
-    AT_TRY(sketch_split(b->s, x->name, loop_of(b, t, last), 2, &terms, one, sums));
+    AT_TRY(sketch_split_terms(b->s, x->name, loop_of(b, t, last), sums));
     for (int k = 0; k < x->num_axes; k++)
         if (k != vec && !is_shared(b, t, k)) order.names[n++] = loop_of(b, t, k);
     order.names[n++] = part[0];

@@ -159,6 +159,10 @@ at_status sketch_split_by(sketch_state *s, const char *stage, const char *axis, 
 /* Into vectors, and what goes over them: parts[0] and parts[1]. */
 at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axis,
                              const char **parts);
+/* A reduction's into few terms, which may be written out, and what goes over them, by its factors.
+ */
+at_status sketch_split_terms(sketch_state *s, const char *stage, const char *axis,
+                             const char **parts);
 /* Into groups of `size` steps, and what is within a group. */
 at_status sketch_split_sized(sketch_state *s, const char *stage, const char *axis, const char *size,
                              const char **group, const char **within);

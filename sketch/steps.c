@@ -428,6 +428,13 @@ at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axi
     return sketch_split_by(s, stage, axis, "8 16 32 64 128 256", four, parts);
 }
 
+at_status sketch_split_terms(sketch_state *s, const char *stage, const char *axis,
+                             const char **parts) {
+    static const at_split_spec few = {.policy = AT_FACTORS, .filter = "last <= 16"};
+    static const at_part_limit one[] = {{0}, {.wide = 1, .narrow = 1}};
+    return sketch_split(s, stage, axis, 2, &few, one, parts);
+}
+
 at_status sketch_split_sized(sketch_state *s, const char *stage, const char *axis, const char *size,
                              const char **group, const char **within) {
     *group = sketch_fresh_of(s, axis, "g");
