@@ -61,12 +61,12 @@ static const char *text_of(const void *owner, const text_field *f) {
     return s ? s : "";
 }
 
-/* Names go in with the values, and empty ones stay out: a field added later, where it is not
- * known, leaves the hashes of old records as they are. */
 bool at_context_is_of_other_template(const at_context *c, const char *template_hash) {
     return *c->template_hash && strcmp(c->template_hash, template_hash) != 0;
 }
 
+/* Names go in with the values, and empty ones stay out: a field added later, where it is not
+ * known, leaves the hashes of old records as they are. */
 void at_context_hash(const at_context *c, char out[33]) {
     at_hash h;
     at_hash_init(&h);
