@@ -210,6 +210,42 @@ static void wrap(const at_net_value *v, void *data) {
     }
 }
 
+static int64_t entry_at(const values *s, int value, int64_t i) {
+    const at_net_value *v = &s->net->values.data[value];
+    return v->is_constant ? at_net_element_int(v->type, v->data, i)
+                          : ((const int64_t *)s->data[value])[i];
+}
+
+/* "i[2, 5]" of an element. */
+static const char *element_name(at_arena *a, const at_net_value *v, int64_t i) {
+    const char *place = "";
+    for (int k = v->rank - 1; k >= 0; i /= v->dims[k--])
+        place = at_format(a, "%lld%s%s", (long long)(i % v->dims[k]), *place ? ", " : "", place);
+    return at_format(a, *place ? "%s[%s]" : "%s", v->name, place);
+}
+
+/* Of a node's indices names the first one that leads outside: several nodes share a text. */
+static at_status fail_of_entry(const values *s, const at_net_node *n, const at_compute *c,
+                               at_arena *a, at_error *err) {
+    at_index_range *ranges = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
+    const at_status known = at_compute_entry_ranges(a, c, NULL, ranges, NULL);
+    for (int t = 0; t < c->num_tensors && known == AT_OK; t++) {
+        if (c->tensors[t].role != AT_ROLE_INDEX || ranges[t].is_unknown) continue;
+        const int value = n->inputs[net_number(c->tensors[t].name, 'x')];
+        const at_net_value *v = &s->net->values.data[value];
+        for (int64_t i = 0; i < v->elements; i++) {
+            const int64_t x = entry_at(s, value, i);
+            if (x < ranges[t].lo || x > ranges[t].hi)
+                return at_fail(err, AT_E_INPUT,
+                               "node \"%s\" (%s): %s is %lld; %lld to %lld are accepted", n->name,
+                               n->op, element_name(a, v, i), (long long)x, (long long)ranges[t].lo,
+                               (long long)ranges[t].hi);
+        }
+    }
+    return at_fail(err, AT_E_INPUT, "node \"%s\" (%s): its indices lead outside together", n->name,
+                   n->op);
+}
+
 /* Do the entries of index tensors lead where there is something? */
 static at_status check_entries(const values *s, const at_net_node *n, const unit *u,
                                at_error *err) {
@@ -220,15 +256,15 @@ static at_status check_entries(const values *s, const at_net_node *n, const unit
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role != AT_ROLE_INDEX) continue;
         const int value = n->inputs[net_number(c->tensors[t].name, 'x')];
-        const at_net_value *v = &s->net->values.data[value];
-        data[t].i = AT_NEW_ARRAY(a, int32_t, v->elements);
-        for (int64_t i = 0; i < v->elements; i++) {
-            const int64_t x = v->is_constant ? at_net_element_int(v->type, v->data, i)
-                                             : ((const int64_t *)s->data[value])[i];
+        const int64_t elements = s->net->values.data[value].elements;
+        data[t].i = AT_NEW_ARRAY(a, int32_t, elements);
+        for (int64_t i = 0; i < elements; i++) {
+            const int64_t x = entry_at(s, value, i);
             data[t].i[i] = x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
         }
     }
-    const at_status status = at_compute_check_reads(c, NULL, data, NULL, err);
+    at_status status = at_compute_check_reads(c, NULL, data, NULL, err);
+    if (status == AT_E_INPUT) status = fail_of_entry(s, n, c, a, err);
     at_arena_free(a);
     return status;
 }
@@ -350,7 +386,7 @@ static at_status run_all(at_net_reference *r, const void *const *inputs, at_rng 
     for (int i = 0; i < net->nodes.len && status == AT_OK; i++) {
         const at_net_node *n = &net->nodes.data[i];
         status = run_node(&s, n, &r->units.data[r->unit_of[i]], workspace, err);
-        if (status != AT_OK) at_fail_at(err, "%s: ", net->path); /* the text names its node */
+        if (status != AT_OK) at_fail_at(err, "%s: ", net->path);
         else if (at_is_stopped(stop)) status = at_fail_stopped(err);
     }
     if (status == AT_OK) take_outputs(&s, a, outputs);

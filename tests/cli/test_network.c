@@ -148,17 +148,22 @@ static void outputs_refused(void **state) {
     at_error err;
     onnx_input(&g, "x", AT_NET_FLOAT, "2,2");
     onnx_input(&g, "i", AT_NET_INT64, "1");
+    onnx_input(&g, "j", AT_NET_INT64, "1,1");
     onnx_node(&g, "Gather", "x i", "y", "axis=0");
-    onnx_node(&g, "Relu", "x", "z", "");
+    onnx_node(&g, "Gather", "y j", "z", "axis=1");
     onnx_output(&g, "y");
     onnx_output(&g, "z");
     at_text bytes = onnx_model(&g, 13);
     assert_int_equal(at_write_file("two.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
     at_text_free(&bytes);
     cli_expect(0, "{ " HEAD("1") "printf '\\000\\000\\240\\100'; } >five.npy");
+    cli_expect(0, "{ " HEAD("1, 1") "printf '\\000\\000\\240\\100'; } >line.npy");
 #define FAULTY "./autotune run two.onnx --input i=five.npy "
     expect_text(cli_expect(4, FAULTY)->err,
-                "two.onnx: node Gather (Gather):3:18: \"y0\" reads x0[");
+                "autotune: two.onnx: node \"Gather\" (Gather): i[0] is 5; -2 to 1 are accepted\n");
+    expect_text(
+        cli_expect(4, "./autotune run two.onnx --input j=line.npy")->err,
+        "autotune: two.onnx: node \"Gather\" (Gather): j[0, 0] is 5; -2 to 1 are accepted\n");
     expect_error(2, FAULTY "--output y=two.onnx", "--output two.onnx: two.onnx is read, and would");
     expect_error(2, FAULTY "--output y=o.npy --output z=./o.npy",
                  "--output y=o.npy and --output z=./o.npy are one file; name another");
