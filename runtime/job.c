@@ -110,7 +110,7 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
     double anchor_ns = job->pairs > 0 ? at_anchor_run_ns() : 0;
     double best_ns = anchor_ns > 0 ? anchor_ns * at_best_ratio(job) : (double)job->best_ns;
     if (at_job_first_run(in, job, code, places, buf, best_ns, r, t, out)) return out->end;
-    if (job->threads > 1 && !out->is_cut && at_job_run_apart(in, job, places, r, out))
+    if (job->threads > 1 && !out->is_cut && at_job_run_apart(in, job, places, t->ns, r, out))
         return out->end;
     const int others = job->paranoid; /* the first of them has been run */
     if (!out->is_cut && has_other_data(job, others)) {

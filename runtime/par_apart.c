@@ -53,7 +53,7 @@ static void merge(void) {
 
 static bool can_split(void) {
     apart.left_bytes -= apart.total_bytes;
-    return apart.before && apart.left_bytes >= 0 && at_now_ns() < apart.end_ns;
+    return apart.left_bytes >= 0 && at_now_ns() < apart.end_ns;
 }
 
 static void run_split(void (*body)(long i, int thread, void *context), long n, void *context,
@@ -76,28 +76,27 @@ static void apart_for(void (*body)(long i, int thread, void *context), long n, v
     for (long i = n; i-- > 0 && !bit;) body(i, GROUPS - 1, context);
 }
 
-bool at_par_apart_begin(at_par *par, const at_job *job, const at_place *places) {
+bool at_par_apart_begin(at_par *par, const at_job *job, const at_place *places, int64_t late_ns) {
     enum { MOST_NS = 20000000 };
     const int64_t most_bytes = INT64_C(1) << (job->paranoid ? 36 : 26);
     apart.job = job;
     apart.places = places;
     apart.total_bytes = 0;
     apart.left_bytes = most_bytes;
-    apart.end_ns = job->paranoid ? INT64_MAX : at_now_ns() + MOST_NS;
+    apart.end_ns = !job->paranoid ? at_now_ns() + MOST_NS : late_ns ? late_ns : INT64_MAX;
     apart.at = -1;
     for (int i = 0; i <= job->num_bufs; i++)
         if (is_written(i)) apart.total_bytes += places[i].size_bytes;
     if (apart.total_bytes > most_bytes || par->threads < GROUPS) return false;
-    apart.before = malloc((size_t)apart.total_bytes + 1);
-    apart.first = malloc((size_t)apart.total_bytes + 1);
-    if (apart.before && apart.first) par->parallel_for = apart_for;
-    return apart.before && apart.first;
+    apart.before = malloc(2 * (size_t)apart.total_bytes + 1);
+    if (!apart.before) return false;
+    apart.first = apart.before + apart.total_bytes;
+    par->parallel_for = apart_for;
+    return true;
 }
 
 bool at_par_apart_end(char *error, size_t error_size) {
     free(apart.before);
-    free(apart.first);
-    apart.before = apart.first = NULL;
     if (apart.at < 0) return true;
     const bool is_work = apart.at == apart.job->num_bufs;
     snprintf(error, error_size,
