@@ -377,6 +377,7 @@ static at_status end(at_session *s, at_arena *a, at_candidate *c, at_record *res
         fail(a, result, at_error_of_job(outcome.end), outcome.error);
         return AT_OK;
     }
+    result->extra.pairs = (at_paired){0}; /* those of a measurement before */
     if (outcome.num_pairs) {
         take_pairs(s, a, &outcome, result);
         for (int i = 0; i < AT_STATE_COUNT; i++)
@@ -396,17 +397,30 @@ static at_status end(at_session *s, at_arena *a, at_candidate *c, at_record *res
     return AT_OK;
 }
 
-/* By the clock beside the peak of this moment, and on the scale of the first anchor beside the peak
- * of the moment when that was timed, too. */
-static bool is_beyond(const at_session *s, at_arena *a, const at_candidate *c, const at_record *r,
-                      double times) {
-    const at_anchors *of = &s->bench->anchors;
-    const at_lowered *p = c->kernel->lowered;
+/* By the clock, beside the peak of this moment. */
+static bool is_clock_beyond(const at_session *s, at_arena *a, const at_candidate *c, double times) {
     if (s->foreign) return false; /* what it does is not known */
-    if (at_is_beyond_peak(s, a, p, c->clocked_s, times)) return true;
-    if (!r->extra.pairs.num_ratios || !(of->of_first > 0) || !(of->peak_gflops > 0)) return false;
+    return at_is_beyond_peak(s, a, c->kernel->lowered, c->clocked_s, times);
+}
+
+/* On the scale of the first anchor, beside the peak of the moment when that was timed, too. */
+static bool is_scale_beyond(const at_session *s, at_arena *a, const at_candidate *c,
+                            const at_record *r, double times) {
+    const at_anchors *of = &s->bench->anchors;
+    if (s->foreign || !r->extra.pairs.num_ratios) return false;
+    if (!(of->of_first > 0) || !(of->peak_gflops > 0)) return false;
     double higher = fmax(1, of->peak_gflops / s->bench->peak_gflops);
-    return at_is_beyond_peak(s, a, p, at_record_mean(r), times * higher);
+    return at_is_beyond_peak(s, a, c->kernel->lowered, at_record_mean(r), times * higher);
+}
+
+/* As of a kernel that was timed alone: what is wrong is the scale, the first anchor's time or the
+ * links to it. */
+static void take_clock(const at_session *s, at_arena *a, const at_candidate *c, at_record *r) {
+    const double cost_s = at_with_digits(c->clocked_s, AT_TIME_DIGITS);
+    r->extra.pairs = (at_paired){0};
+    r->extra.samples_s = r->costs_s = at_copy(a, &cost_s, sizeof cost_s);
+    r->extra.num_samples = r->num_costs = 1;
+    r->extra.gflops = s->what.work / cost_s * 1e-9;
 }
 
 /* The peak was measured in a bad moment, or the anchor was disturbed unseen, which another time
@@ -418,8 +432,14 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
         AT_TRY(end(s, a, c, result, err));
         double peak_gflops = s->bench->peak_gflops, peak = s->bench->peak,
                times = i ? AT_IMPOSSIBLE : UNLIKELY;
-        if (result->error_no || !is_beyond(s, a, c, result, times)) return AT_OK;
-        if (i == MOST_AGAIN) break;
+        if (result->error_no) return AT_OK;
+        const bool by_clock = is_clock_beyond(s, a, c, times);
+        if (!by_clock && !is_scale_beyond(s, a, c, result, times)) return AT_OK;
+        if (i == MOST_AGAIN && by_clock) break;
+        if (i == MOST_AGAIN) {
+            take_clock(s, a, c, result);
+            return AT_OK;
+        }
         s->bench->disturbed++;
         AT_TRY(at_session_measure_peak(s, err));
         s->bench->peak_gflops = fmax(s->bench->peak_gflops, peak_gflops);
@@ -431,7 +451,8 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
                                 "measured %d times, each time faster than its multiply-adds can be "
                                 "(%.4g GFLOP/s, the FMA peak is %.4g): this machine's clock is "
                                 "wrong, or the kernel does not do all of them",
-                                MOST_AGAIN + 1, result->extra.gflops, s->bench->peak));
+                                MOST_AGAIN + 1, s->what.work / c->clocked_s * 1e-9,
+                                s->bench->peak));
     return AT_OK;
 }
 

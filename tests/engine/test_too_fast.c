@@ -140,6 +140,35 @@ static void never_a_result(void **state) {
     at_session_close(&s);
 }
 
+/* From the second trial on the scale is wrong by a factor of a million. */
+static void spoil_scale(void *ctx, at_tuning *t, const at_record *r, bool answered) {
+    at_anchors *a = &t->s.bench->anchors;
+    int *trials = ctx;
+    if (r->error_no) fail_msg("%s", r->extra.error);
+    assert_false(answered);
+    assert_true(r->extra.gflops < 2 * a->peak_gflops);
+    assert_true(!*trials || r->extra.same_as >= 0 || !r->extra.pairs.num_ratios);
+    assert_true(a->kernel && a->peak_gflops > 0);
+    a->of_first = 1e-6;
+    ++*trials;
+}
+
+/* What is too fast by the first anchor's time and the links alone has the time by its own clock. */
+static void scale_is_not_believed(void **state) {
+    (void)state;
+    static const at_engine_options o = {.tuner = "random", .trials = 4, .isa = "scalar"};
+    const at_request q = {.template_name = "dense", .args = "M=32,N=32,K=32"};
+    int trials = 0;
+    at_error err;
+    at_tuning t;
+    at_status status = at_tuning_open(&o, &q, "/dev/null", &t, &err);
+    if (status == AT_OK)
+        status = at_tuning_run(&t, &(at_tune_events){.trial = spoil_scale, .ctx = &trials}, &err);
+    if (status != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(trials, 4);
+    assert_int_equal(at_tuning_close(&t, &err), AT_OK);
+}
+
 /* Of an anchor that nothing in the final has to do with. */
 static void make_anchor_fast(void *ctx, at_tuning *t) {
     (void)ctx;
@@ -174,6 +203,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(again_beside_a_new_peak),
         cmocka_unit_test(unlikely_is_measured_again),
         cmocka_unit_test(never_a_result),
+        cmocka_unit_test(scale_is_not_believed),
         cmocka_unit_test(final_has_its_own_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
