@@ -291,7 +291,8 @@ at_status at_session_reserve(at_session *s, at_error *err) {
  */
 static at_status prepare_other(at_session *s, int number, at_error *err) {
     at_dataset data = s->bench->data, *other = &s->bench->others[number];
-    other->scale = other->draw ? 1 : data.scale;
+    const at_draw *draw = other->rule.draw;
+    other->scale = draw[other->draw].fill == draw[0].fill ? data.scale : 1;
     AT_TRY(at_reference_fill(s, other, ~s->options.seed - (uint64_t)number, err));
     if (s->options.paranoid && !number) {
         at_dataset_add_specials(other, s->options.seed);
