@@ -34,22 +34,21 @@ static FILE *open_log(const char *path, char *line) {
     return NULL;
 }
 
-/* Whole lines that begin so; longer ones are none. seen: true ends it. */
-static bool each_line(const char *path, bool (*seen)(void *ctx, const char *line), void *ctx) {
+/* Whole lines that begin so; longer ones are none. */
+static void each_line(const char *path, void (*seen)(void *ctx, const char *line), void *ctx) {
     char *line = malloc(MOST_LINE);
     AT_NEED(line);
     FILE *f = open_log(path, line);
-    bool found = false, whole = true;
-    while (f && !found && fgets(line, MOST_LINE, f)) {
+    bool whole = true;
+    while (f && fgets(line, MOST_LINE, f)) {
         const size_t n = strcspn(line, "\n");
         const bool begins = whole, ends = line[n] == '\n';
         line[n] = 0;
         whole = ends;
-        if (begins && ends && !strncmp(line, head, strlen(head))) found = seen(ctx, line);
+        if (begins && ends && !strncmp(line, head, strlen(head))) seen(ctx, line);
     }
     if (f) fclose(f);
     free(line);
-    return found;
 }
 
 typedef struct last_text {
@@ -58,51 +57,60 @@ typedef struct last_text {
     bool is_same;
 } last_text;
 
-static bool compare(void *ctx, const char *line) {
+static void compare(void *ctx, const char *line) {
     last_text *x = ctx;
     if (!strncmp(line + 1, x->line, x->name)) x->is_same = !strcmp(line + 1, x->line);
-    return false;
 }
 
 bool at_log_text_counts(const char *path, const char *line) {
     last_text x = {line, (size_t)(strstr(line, ", \"text\": ") - line), false};
-    (void)each_line(path, compare, &x);
+    each_line(path, compare, &x);
     return x.is_same;
 }
 
 typedef struct named_text {
+    at_arena *arena; /* its own: a later text takes its place */
     const char *name, *text;
 } named_text;
 
 typedef struct texts {
-    at_arena *arena;
+    at_arena *arena, *scratch;
     AT_VEC(named_text) of; /* the last of each name */
-    int lines;
 } texts;
 
-static bool note(void *ctx, const char *line) {
+static void note_text(texts *t, const char *name, const char *text) {
+    int i = 0;
+    while (i < t->of.len && strcmp(t->of.data[i].name, name) != 0) i++;
+    if (i == MOST_TEXTS) return;
+    if (i == t->of.len) *at_push(t->arena, &t->of) = (named_text){.arena = at_arena_new()};
+    named_text *x = &t->of.data[i];
+    at_arena_reset(x->arena);
+    x->name = at_strdup(x->arena, name);
+    x->text = at_strdup(x->arena, text);
+}
+
+static void note(void *ctx, const char *line) {
     texts *t = ctx;
     const at_json *v = NULL;
     const char *json = line + strlen(head) - 1;
-    if (at_json_parse(t->arena, json, strlen(json), &v, NULL) == AT_OK) {
-        const at_json *name = at_json_get(v, "name"), *text = at_json_get(v, "text");
-        if (name && text && name->kind == AT_JSON_STRING && text->kind == AT_JSON_STRING &&
-            at_is_template_name(name->string)) {
-            int i = 0;
-            while (i < t->of.len && strcmp(t->of.data[i].name, name->string) != 0) i++;
-            if (i == t->of.len) (void)at_push(t->arena, &t->of);
-            t->of.data[i] = (named_text){name->string, text->string};
-        }
-    }
-    return ++t->lines == MOST_TEXTS;
+    at_arena_reset(t->scratch);
+    if (at_json_parse(t->scratch, json, strlen(json), &v, NULL) != AT_OK) return;
+    const at_json *name = at_json_get(v, "name"), *text = at_json_get(v, "text");
+    if (name && text && name->kind == AT_JSON_STRING && text->kind == AT_JSON_STRING &&
+        at_is_template_name(name->string))
+        note_text(t, name->string, text->string);
 }
 
 void at_log_texts_load(const char *path) {
-    texts t = {.arena = at_arena_new()};
+    texts t = {.arena = at_arena_new(), .scratch = at_arena_new()};
     const at_template_row *row;
-    (void)each_line(path, note, &t);
-    for (int i = 0; i < t.of.len; i++)
-        if (at_template_find(t.of.data[i].name, &row, NULL) != AT_OK)
-            (void)at_user_computation_add(t.of.data[i].name, t.of.data[i].text, NULL);
+    each_line(path, note, &t);
+    for (int i = 0; i < t.of.len; i++) {
+        const named_text *x = &t.of.data[i];
+        if (at_template_find(x->name, &row, NULL) != AT_OK)
+            (void)at_user_computation_add(x->name, x->text, NULL);
+        at_arena_free(x->arena);
+    }
+    at_arena_free(t.scratch);
     at_arena_free(t.arena);
 }

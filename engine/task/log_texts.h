@@ -13,8 +13,8 @@ const char *at_log_text_line(at_arena *a, const at_template_row *row);
 /* Does the log at that path have that line, and no later one of another text of its name? */
 bool at_log_text_counts(const char *path, const char *line);
 /* Computations that a log brings along are known from now on, where no template has their name;
- * of several texts of one name the last. What is no computation is passed over. Only files are
- * read, no pipes. */
+ * of several texts of one name the last. What is no computation is passed over, and so are names
+ * beyond the first 256. Only files are read, no pipes. */
 void at_log_texts_load(const char *path);
 
 #endif

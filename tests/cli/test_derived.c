@@ -378,14 +378,15 @@ static void text_in_the_log(void **state) {
     cli_expect_verified("joined.log.001.wkl", "");
 }
 
-/* A file that changed between two searches: the later text is the log's. */
+/* A file that changed between two searches: the last text is the log's, after any number. */
 static void changed_text_in_the_log(void **state) {
     (void)state;
     cli_write("sums.te", "args N=19\na[N] : input\nb[n:N] = a[n] + 1\n");
     cli_expect(0, "./autotune ./sums.te --trials 2 --log sums.log");
+    cli_expect(0, "grep '^#te' sums.log >text && yes \"$(cat text)\" | head -n 299 >>sums.log");
     cli_write("sums.te", "args N=19\na[N] : input\nb[n:N] = a[n] - 1\n");
     cli_expect(0, "./autotune ./sums.te --trials 2 --log sums.log && rm sums.te");
-    assert_int_equal(cli_count_lines(cli_read("sums.log"), "#te {"), 2);
+    assert_int_equal(cli_count_lines(cli_read("sums.log"), "#te {"), 301);
     cli_expect(0, "./autotune pick_best sums.log -o last.log");
     assert_non_null(strstr(cli_read("last.log"), "a[n] - 1"));
     assert_null(strstr(cli_read("last.log"), "a[n] + 1"));
