@@ -104,7 +104,7 @@ typedef struct at_tile_op {
     int64_t trip;     /* loop: constant trips */
     int64_t bump;     /* elements; index: per unit of the digit */
     int32_t times, plus, by; /* index: the digit is floor((times * entry + plus) / by); load */
-    int32_t most;  /* index: of a number from 0 to this; by = 1: as it is; loop: a power of two */
+    int32_t most;  /* index: of a number from 0 to this; by = 1: as it is; loop: 2^n, as `by` is */
     bool cyclic;   /* load */
     bool grouped;  /* load of every so many floats: number `plus` of each whole group of `times` */
     int64_t fours; /* load, packed: each four of lanes lies so many elements behind the

@@ -186,8 +186,7 @@ bool tile_packs_fours(const sketch_state *s, const sketch_tile *tile, const at_a
  * in another one, as x%C and x/C - P are; -1: there is none. */
 int nest_parted_axis(const at_expr *body);
 
-/* ---- stages in the blocks of another one (nest_columns.c) -------------------------------------
- */
+/* ---- stages in blocks of another one (nest_columns.c) ---------------------------------------- */
 
 /* Stages that stand in the loop of the blocks of another one, as all that reads them does. */
 typedef struct nest_members {

@@ -318,15 +318,15 @@ bool rewrite_places(sketch_state *s, int stage, const at_facts_given *given) {
     if (s->facts->of[stage].is_dissolved || x->cycle || x->is_recurrence || x->is_packing ||
         tile_has_lists(x) || has_lanes(s, stage))
         return false;
-    for (int t = 0; t < at_compute_find(s->compute, name); t++) {
-        if (!at_edit_place_of(s->compute, at_compute_find(s->compute, name), t)) continue;
-        const at_edit e = {.kind = AT_EDIT_PLACE,
-                           .stage = name,
-                           .other = s->compute->tensors[t].name,
-                           .names = {sketch_fresh_of(s, s->compute->tensors[t].name, "place")}};
-        if (!sketch_rewrite_by(s, &e, given)) return false;
-        any = true;
-        t--; /* another index of its reads */
-    }
+    for (int t = 0; t < at_compute_find(s->compute, name); t++)
+        while (at_edit_place_of(s->compute, at_compute_find(s->compute, name), t)) {
+            const char *of = s->compute->tensors[t].name;
+            const at_edit e = {.kind = AT_EDIT_PLACE,
+                               .stage = name,
+                               .other = of,
+                               .names = {sketch_fresh_of(s, of, "place")}};
+            if (!sketch_rewrite_by(s, &e, given)) return false;
+            any = true;
+        }
     return any && has_lanes(s, at_compute_find(s->compute, name));
 }

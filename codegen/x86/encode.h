@@ -62,9 +62,8 @@ struct at_x86 {
                       */
     int scratch_now; /* what the scratch vector holds: avx2: a mask for so many lanes; an entry of
                         `spreads`: as -1, -2, ...; 0: nothing known */
-    uint8_t
-        kept[32]; /* avx512: 1 + the entry of `spreads` that a register holds throughout; 0: none
-                   */
+    /* avx512: 1 + the entry of `spreads` that a register holds throughout; 0: none */
+    uint8_t kept[32];
     AT_VEC(at_x86_patch) mask_patches; /* avx2: displacements to the mask table; entry: lanes */
     AT_VEC(uint64_t) pool;             /* constants behind the code, each `pool_bytes` long */
     AT_VEC(at_x86_patch) pool_patches;
