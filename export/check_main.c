@@ -299,9 +299,10 @@ static void make_halves(at_text *out, const at_program *p, const at_face_tensor 
 /* As at_index_fill. */
 static void make_entries(at_text *out, const at_face_tensor *t, int at, const at_index_range *all,
                          int draw) {
-    const at_index_range below = {.lo = all->lo, .hi = all->hi - 1}, *r = all->ends ? &below : all;
+    const bool ends = all->ends && all->lo < all->hi;
+    const at_index_range below = {.lo = all->lo, .hi = all->hi - 1}, *r = ends ? &below : all;
     const int64_t apart = at_entries_apart(all, draw, t->elements),
-                  n = all->ends ? at_entries_below(t->elements, draw) : t->elements,
+                  n = ends ? at_entries_below(t->elements, draw) : t->elements,
                   once = r->ascends ? 0 : at_entries_once(r, draw, n);
     if (apart > 0) {
         at_text_addf(out, "    at_make_entries_apart(b%d, %lldL, %lldL, %lldL, %lldL);\n", at,
@@ -314,7 +315,7 @@ static void make_entries(at_text *out, const at_face_tensor *t, int at, const at
                  (long long)(once ? at_entries_first(r, draw, n) : 0),
                  (long long)(once ? at_entries_step(r) : 0), draw, r->ascends);
     at_text_add(out, "&state);\n");
-    if (all->ends)
+    if (ends)
         at_text_addf(out,
                      "    for (long i = %lldL, from = %lldL; from <= i; i--)\n"
                      "        b%d[i] = i %% 2 == %d ? %lld : b%d[--from];\n",

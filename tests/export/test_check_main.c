@@ -198,10 +198,36 @@ static void lost_tails(void **state) {
     at_arena_free(a);
 }
 
+/* An axis of one element that an entry, which is divided by, says the end of: the entry is 1. */
+static void only_one_end(void **state) {
+    (void)state;
+    static const char text[] = "args B=8, S=1, D=16\n"
+                               "x[B, S, D] : input\n"
+                               "length[B] : index\n"
+                               "total[b:B, d:D] = sum(s:S) s < length[b] ? x[b, s, d] : 0\n"
+                               "out[b:B, d:D] = total[b, d] / length[b]\n";
+    const at_target *scalar = at_target_find("scalar");
+    const at_file_options o = {.with_main = true};
+    at_arena *a = at_arena_new();
+    at_task *task = task_of_text(a, "one_end", text, "");
+    at_file_kernel k;
+    at_config config;
+    at_text whole = {0};
+    int status;
+    CALL(at_task_default_config(a, task, scalar->default_lanes, &config, &err));
+    assert_true(kernel_of(a, task, &config, AT_DIALECT_C, scalar, "gemm", &k));
+    CALL(at_emit_file(a, &k, 1, &o, &whole, NULL, &err));
+    const char *said = printed_by(a, at_text_str(&whole), &status);
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(said, "gemm: right"));
+    at_text_free(&whole);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_isa), cmocka_unit_test(right_only_once),
+        cmocka_unit_test(every_isa),  cmocka_unit_test(right_only_once),
         cmocka_unit_test(least_byte), cmocka_unit_test(edited_wrongly),
-        cmocka_unit_test(lost_tails)};
+        cmocka_unit_test(lost_tails), cmocka_unit_test(only_one_end)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
