@@ -15,8 +15,9 @@ static struct {
     const at_job *job;
     const at_place *places; /* of the job's buffers, and of the workspace behind them */
     char *before, *first;   /* what they held before the loop, and behind the first group's turns */
-    int64_t total_bytes, left_bytes, end_ns;
-    int at; /* place of a conflict, -1: there is none */
+    int64_t total_bytes, left_bytes;
+    int64_t late_ns, end_ns; /* end_ns: of the thread's own time, which does not go on without it */
+    int at;                  /* place of a conflict, -1: there is none */
     int64_t offset;
 } apart;
 
@@ -53,7 +54,8 @@ static void merge(void) {
 
 static bool can_split(void) {
     apart.left_bytes -= apart.total_bytes;
-    return apart.left_bytes >= 0 && at_now_ns() < apart.end_ns;
+    return apart.left_bytes >= 0 && at_now_ns() < apart.late_ns &&
+           at_machine_clock.thread_ns() < apart.end_ns;
 }
 
 static void run_split(void (*body)(long i, int thread, void *context), long n, void *context,
@@ -83,7 +85,8 @@ bool at_par_apart_begin(at_par *par, const at_job *job, const at_place *places, 
     apart.places = places;
     apart.total_bytes = 0;
     apart.left_bytes = most_bytes;
-    apart.end_ns = !job->paranoid ? at_now_ns() + MOST_NS : late_ns ? late_ns : INT64_MAX;
+    apart.late_ns = late_ns ? late_ns : INT64_MAX;
+    apart.end_ns = job->paranoid ? INT64_MAX : at_machine_clock.thread_ns() + MOST_NS;
     apart.at = -1;
     for (int i = 0; i <= job->num_bufs; i++)
         if (is_written(i)) apart.total_bytes += places[i].size_bytes;
