@@ -354,12 +354,14 @@ static void put_off_far(at_set_tuning *t) {
     at_log_reader *reader;
     at_record r;
     if (at_log_reader_open(t->log_path, NULL, NULL, &reader, NULL) != AT_OK) return;
-    while (at_log_reader_next(reader, &r))
-        for (int i = 0; i < t->num_members && r.extra.present; i++) {
+    while (at_log_reader_next(reader, &r)) {
+        if (!r.extra.present) continue; /* another program's */
+        for (int i = 0; i < t->num_members; i++) {
             const at_task *task = t->members[i].tuning.s.what.task;
             if (at_same_task(r.task, r.args, at_task_record_name(task), at_task_args(task)))
                 at_shares_put_off(t->shares, i);
         }
+    }
     at_log_reader_close(reader);
 }
 
