@@ -302,8 +302,8 @@ static void make_entries(at_text *out, const at_face_tensor *t, int at, const at
     const bool ends = all->ends && all->lo < all->hi;
     const at_index_range below = {.lo = all->lo, .hi = all->hi - 1}, *r = ends ? &below : all;
     const int64_t apart = at_entries_apart(all, draw, t->elements),
-                  n = ends ? at_entries_below(t->elements, draw) : t->elements,
-                  once = r->ascends ? 0 : at_entries_once(r, draw, n);
+                  n = ends ? at_entries_below(t->elements, draw) : t->elements;
+    const at_entry_spread s = r->ascends ? (at_entry_spread){0} : at_entries_spread(r, draw, n);
     if (apart > 0) {
         at_text_addf(out, "    at_make_entries_apart(b%d, %lldL, %lldL, %lldL, %lldL);\n", at,
                      (long long)t->elements, (long long)all->lo,
@@ -311,9 +311,8 @@ static void make_entries(at_text *out, const at_face_tensor *t, int at, const at
         return;
     }
     at_text_addf(out, "    at_make_entries(b%d, %lldL, %lldL, %lldL, %lldL, %lldL, %lldL, %d, %d, ",
-                 at, (long long)n, (long long)r->lo, (long long)r->hi, (long long)once,
-                 (long long)(once ? at_entries_first(r, draw, n) : 0),
-                 (long long)(once ? at_entries_step(r) : 0), draw, r->ascends);
+                 at, (long long)n, (long long)r->lo, (long long)r->hi, (long long)s.once,
+                 (long long)s.first, (long long)s.step, draw, r->ascends);
     at_text_add(out, "&state);\n");
     if (ends)
         at_text_addf(out,

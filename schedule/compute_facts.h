@@ -58,10 +58,9 @@ at_status at_compute_given_ranges(at_arena *a, const at_compute *c, const int64_
 bool at_index_is_packed(at_arena *a, const at_compute *c, int tensor);
 /* n entries of such a range; where there are four and more, lo and hi are among them. Entries that
  * ascend begin with lo and end with hi; one that is alone is hi. In draw 1 a few that ascend are
- * at_entries_apart apart, from lo on. Others are
- * in random order: at_entries_once different ones, and some of these again; 0: random ones, as
- * where the range has more than eight times n. The i-th of the different ones is lo +
- * (at_entries_first + i)*at_entries_step modulo the range. Draw 0 has as many different ones as
+ * at_entries_apart apart, from lo on. Others are in random order: `once` different ones, and some
+ * of these again; 0: random ones, as where the range has more than eight times n. The i-th of the
+ * different ones is lo + (first + i)*step modulo the range. Draw 0 has as many different ones as
  * there can be; draw 1 goes on where these end or, where they are all, has half of them, and one
  * often. Of those that end an axis every other one is hi, in draw 1 the ones between;
  * at_entries_below are left for entries from lo to hi - 1. */
@@ -71,9 +70,10 @@ int64_t at_entries_below(int64_t n, int draw);
  * not such, as of many entries, whose differences are of all kinds. */
 int64_t at_entries_apart(const at_index_range *r, int draw, int64_t n);
 int64_t at_entries_begin(const at_index_range *r, int64_t n);
-int64_t at_entries_once(const at_index_range *r, int draw, int64_t n);
-int64_t at_entries_first(const at_index_range *r, int draw, int64_t n);
-int64_t at_entries_step(const at_index_range *r);
+typedef struct at_entry_spread {
+    int64_t once, first, step;
+} at_entry_spread;
+at_entry_spread at_entries_spread(const at_index_range *r, int draw, int64_t n);
 
 /* Floating-point work: 2 x the multiply-adds of all sums, one for each product that a term is or
  * adds up, but for those that are 0 since an index leaves a remainder; where there are none, 2 x

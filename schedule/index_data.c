@@ -123,38 +123,27 @@ static int64_t even_entry(const at_index_range *r, bool in_ones, at_rng *rng) {
     return x < r->lo || x > r->hi ? any : x;
 }
 
-static int64_t most_once(const at_index_range *r, int64_t n) {
+at_entry_spread at_entries_spread(const at_index_range *r, int draw, int64_t n) {
     enum { REPEAT = 8 };
-    const int64_t range = r->hi - r->lo + 1, once = n - (n / REPEAT > 2 ? n / REPEAT : 2);
-    if (n < LEAST_SPREAD || range > REPEAT * n) return 0;
-    return once < range ? once : range;
-}
-
-int64_t at_entries_once(const at_index_range *r, int draw, int64_t n) {
-    const int64_t once = most_once(r, n);
-    return draw && once == r->hi - r->lo + 1 ? (once + 1) / 2 : once;
-}
-
-int64_t at_entries_first(const at_index_range *r, int draw, int64_t n) {
-    return draw ? most_once(r, n) : 0;
-}
-
-int64_t at_entries_step(const at_index_range *r) {
-    const int64_t range = r->hi - r->lo + 1;
+    const int64_t range = r->hi - r->lo + 1, most = n - (n / REPEAT > 2 ? n / REPEAT : 2),
+                  once = most < range ? most : range;
+    if (n < LEAST_SPREAD || range < 1 || range > REPEAT * n) return (at_entry_spread){0};
     int64_t step = (int64_t)(0.6180339887498949 * (double)range) | 1;
     while (at_gcd(step, range) > 1) step += 2;
-    return step;
+    if (!draw) return (at_entry_spread){once, 0, step};
+    return (at_entry_spread){once == range ? (once + 1) / 2 : once, once, step};
 }
 
 static void spread(const at_index_range *r, int draw, int64_t n, at_rng *rng, int32_t *out) {
-    const int64_t once = at_entries_once(r, draw, n), range = r->hi - r->lo + 1,
-                  first = at_entries_first(r, draw, n), step = once ? at_entries_step(r) : 0;
+    const at_entry_spread s = at_entries_spread(r, draw, n);
+    const int64_t range = r->hi - r->lo + 1;
     for (int64_t i = 0; i < n; i++) {
         const bool is_favourite = draw && i % 2;
-        if (i < once) out[i] = (int32_t)(r->lo + (first + i) % range * step % range);
-        else if (!once && i % EVEN == EVEN - 1) out[i] = (int32_t)even_entry(r, i / EVEN % 2, rng);
-        else if (!once) out[i] = (int32_t)random_entry(r, rng);
-        else out[i] = is_favourite ? out[0] : out[at_rng_below(rng, (uint64_t)once)];
+        if (i < s.once) out[i] = (int32_t)(r->lo + (s.first + i) % range * s.step % range);
+        else if (!s.once && i % EVEN == EVEN - 1)
+            out[i] = (int32_t)even_entry(r, i / EVEN % 2, rng);
+        else if (!s.once) out[i] = (int32_t)random_entry(r, rng);
+        else out[i] = is_favourite ? out[0] : out[at_rng_below(rng, (uint64_t)s.once)];
     }
     if (n < LEAST_SPREAD) return;
     out[n - 2] = (int32_t)r->lo;
