@@ -157,6 +157,9 @@ int at_build_slot_of(at_builder *b, const at_tile_place *p);
 
 /* tile_value.c */
 int at_build_value(at_builder *b, const at_value *v); /* its virtual register */
+/* Elements of a group along the last axis of what is loaded, where all that moves the address goes
+ * over whole groups, and all of these lie in memory; 0: they do not. */
+int at_build_group(const at_low *l, const at_value *load);
 /* Does an operation, a store aside, read this tensor? */
 bool at_build_reads(const at_builder *b, const at_tile_op *op, int tensor);
 void at_build_statement(at_builder *b, const at_ir *n);

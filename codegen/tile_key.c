@@ -104,6 +104,7 @@ static bool add_value(walker *w, const at_value *v) {
     case AT_V_CONST: add(w, bits_of(v->number)); break;
     case AT_V_LOAD:
         if (v->may_miss || !add_address(w, v->tensor, v->at)) return false;
+        add(w, (uint64_t)at_build_group(w->l, v));
         break;
     case AT_V_SELECT:
     case AT_V_TABLE:

@@ -176,16 +176,20 @@ static int shifted(at_builder *b, const at_value *v) {
     return d;
 }
 
-/* Of a load of every `step`-th element: is that one of each group along the tensor's last axis, all
- * of which are whole? The place goes to the first one's beginning, *plus says which one it is. */
+int at_build_group(const at_low *l, const at_value *load) {
+    const at_low_tensor *t = &l->tensors[load->tensor];
+    const int64_t n = t->num_axes && !t->row ? t->extents[t->num_axes - 1] : 0;
+    if (n < 2 || n > AT_TILE_WHOLE_STEP || l->buffers[load->tensor].elements % n) return 0;
+    for (int i = 0; i < load->at->n; i++)
+        if (load->at->t[i].k % n) return 0;
+    return (int)n;
+}
+
+/* Of a load of every `step`-th element: is that one of each group, all of which are whole? The
+ * place goes to the first one's beginning, *plus says which one it is. */
 static bool takes_groups(const at_builder *b, const at_value *v, int64_t step, at_tile_place *p,
                          int *plus) {
-    const at_low_tensor *t = &b->l->tensors[v->tensor];
-    if (step < 2 || step > AT_TILE_WHOLE_STEP || p->by || p->num_digits || !t->num_axes || t->row ||
-        t->extents[t->num_axes - 1] != step)
-        return false;
-    for (int i = 0; i < v->at->n; i++)
-        if (v->at->t[i].k % step) return false;
+    if (step < 2 || p->by || p->num_digits || at_build_group(b->l, v) != step) return false;
     *plus = (int)((v->at->c % step + step) % step);
     p->off -= *plus;
     return true;

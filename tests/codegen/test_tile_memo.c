@@ -202,6 +202,26 @@ static void random_programs(void **state) {
     free(p);
 }
 
+/* Every second number, as one of a pair that all lanes take whole, and where an outer loop says
+ * which one: what lies behind the last one is then no part of the tensor. */
+static void parts_of_pairs(void **state) {
+    (void)state;
+    static const char tree[] = "b:para, n0, n1:vec => @out = b, {n0, n1}/n\n";
+    static const program of[] = {{"one", "N=64 two=2 n0=4 n1=16",
+                                  "x[two, N, two] : input\nout[b:two, n:N] = x[b, n, 0]*3\n", tree},
+                                 {"either", "N=64 two=2 n0=4 n1=16",
+                                  "x[N, two] : input\nout[b:two, n:N] = x[n, b]*3\n", tree}};
+    at_arena *a = at_arena_new();
+    for (int i = 0; i < 4; i++) {
+        const at_lower_options o = {
+            .dialect = AT_DIALECT_TCC, .target = at_target_find("avx512"), .name = "k"};
+        if (i % 2 == 0) forget();
+        compare(program_of(a, &of[(i + 1) / 2 % 2]), o, of[(i + 1) / 2 % 2].name);
+    }
+    forget();
+    at_arena_free(a);
+}
+
 static void most_are_recalled(void **state) {
     (void)state;
     print_message("%ld tiles of %ld\n", recalled, lowered);
@@ -222,7 +242,8 @@ static int free_memo(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tiles_differ), cmocka_unit_test(templates), cmocka_unit_test(sketches),
-        cmocka_unit_test(random_programs), cmocka_unit_test(most_are_recalled)};
+        cmocka_unit_test(tiles_differ),   cmocka_unit_test(templates),
+        cmocka_unit_test(sketches),       cmocka_unit_test(random_programs),
+        cmocka_unit_test(parts_of_pairs), cmocka_unit_test(most_are_recalled)};
     return cmocka_run_group_tests(tests, make_memo, free_memo);
 }
