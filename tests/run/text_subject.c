@@ -59,9 +59,10 @@ enum { PAGE = 4096, GUARD = 1 << 20 };
 
 static int64_t in_pages(int64_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
-/* Inputs of the second draw end where nobody may read, as in a worker. */
-static void put_apart(text_subject *s, const at_dataset *d) {
-    s->apart = AT_NEW_ARRAY(s->arena, char *, s->compute->num_tensors);
+/* Inputs of further draws end where nobody may read, as in a worker. */
+static void put_apart(text_subject *s, int draw) {
+    const at_dataset *d = &s->draw[draw];
+    char **apart = s->apart[draw] = AT_NEW_ARRAY(s->arena, char *, s->compute->num_tensors);
     for (int t = 0; t < s->compute->num_tensors; t++) {
         const int64_t bytes = d->size_bytes[t], whole = in_pages(bytes);
         if (s->compute->tensors[t].role == AT_ROLE_STAGE) continue;
@@ -69,16 +70,16 @@ static void put_apart(text_subject *s, const at_dataset *d) {
             mmap(NULL, (size_t)(whole + 2 * GUARD), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (map == MAP_FAILED || mprotect(map + GUARD, (size_t)whole, PROT_READ | PROT_WRITE))
             fail_msg("no memory");
-        s->apart[t] = map + GUARD + whole - (bytes + 3) / 4 * 4;
-        memcpy(s->apart[t], at_store_at(d->store, d->offset[t]), (size_t)bytes);
+        apart[t] = map + GUARD + whole - (bytes + 3) / 4 * 4;
+        memcpy(apart[t], at_store_at(d->store, d->offset[t]), (size_t)bytes);
     }
 }
 
-static void release_apart(const text_subject *s, const at_dataset *d) {
-    for (int t = 0; s->apart && t < s->compute->num_tensors; t++) {
-        const int64_t bytes = d->size_bytes[t], whole = in_pages(bytes);
-        if (s->apart[t])
-            munmap(s->apart[t] + (bytes + 3) / 4 * 4 - whole - GUARD, (size_t)(whole + 2 * GUARD));
+static void release_apart(const text_subject *s, int draw) {
+    for (int t = 0; s->apart[draw] && t < s->compute->num_tensors; t++) {
+        const int64_t bytes = s->draw[draw].size_bytes[t], whole = in_pages(bytes);
+        char *at = s->apart[draw][t];
+        if (at) munmap(at + (bytes + 3) / 4 * 4 - whole - GUARD, (size_t)(whole + 2 * GUARD));
     }
 }
 
@@ -208,7 +209,7 @@ void text_subject_open(text_subject *s, const char *name, const char *args) {
     const made m = compile(s, !s->draw[0].is_exact);
     for (int k = 0; k < s->num_draws; k++) expect_of_size(s, k, &m);
     dlclose(m.object);
-    if (s->num_draws > 1) put_apart(s, &s->draw[1]);
+    for (int k = 1; k < s->num_draws; k++) put_apart(s, k);
     at_rng_seed(&rng, 1, 1);
     if (text_subject_differs_in_points(s, NULL, &rng))
         fail_msg("%s: elements are not what the reference says", name);
@@ -216,8 +217,11 @@ void text_subject_open(text_subject *s, const char *name, const char *args) {
 
 void text_subject_close(text_subject *s) {
     for (int i = 0; i < OTHER_DRAWS; i++) put_away(s->other[i].outputs, s->bytes);
-    release_apart(s, &s->draw[1]);
-    for (int k = 0; k < s->num_draws; k++) points_free(s->points[k]), at_dataset_free(&s->draw[k]);
+    for (int k = 0; k < s->num_draws; k++) {
+        release_apart(s, k);
+        points_free(s->points[k]);
+        at_dataset_free(&s->draw[k]);
+    }
     at_arena_free(s->arena);
 }
 
@@ -283,7 +287,7 @@ static bool differs(const text_subject *s, const made *mutant) {
     for (int k = 0; k < s->num_draws && !any; k++) {
         const at_dataset *d = &s->draw[k];
         int64_t bytes, n = 0;
-        char *out = run(s, d, k ? s->apart : NULL, mutant, false, &bytes);
+        char *out = run(s, d, s->apart[k], mutant, false, &bytes);
         any = !out;
         for (int t = 0; t < s->compute->num_tensors && !any; t++) {
             if (!s->compute->tensors[t].is_output) continue;

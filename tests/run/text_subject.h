@@ -24,7 +24,7 @@ typedef struct text_subject {
     at_dataset draw[AT_MOST_DRAWS];
     points *points[AT_MOST_DRAWS];
     int num_draws;
-    char **apart; /* [tensor] of inputs: the second draw's; NULL: there is none */
+    char **apart[AT_MOST_DRAWS]; /* [draw][tensor] of inputs, NULL: those of the dataset */
     text_other other[OTHER_DRAWS];
     int64_t bytes; /* of their outputs */
 } text_subject;
