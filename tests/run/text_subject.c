@@ -421,16 +421,26 @@ bool text_subject_rounds_otherwise(text_subject *s, const text_mutant *m, at_rng
     return same;
 }
 
-int mutants_of(const char *name, const char *args, int all) {
+static int wanted_of(const char *name, const char *args, int all) {
     static const char *const words[] = {"int8", "_q", "u8s8", "s8s8", "int4"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(name, words[i]) || strstr(args, words[i])) return 5 * all;
     return all;
 }
 
-bool mutants_are_asked(const char *name) {
+static bool is_asked(const char *name) {
     const char *only = getenv("AT_ONLY");
     return !only || (*only == '=' ? !strcmp(name, only + 1) : strstr(name, only) != NULL);
+}
+
+int mutants_missed_of(const char *const (*tasks)[2], int n, int wanted, int all,
+                      mutants_missed *missed) {
+    int sum = 0;
+    for (int i = 0; i < n; i++) {
+        const char *name = tasks[i][0], *args = tasks[i][1];
+        if (is_asked(name)) sum += missed(name, args, wanted ? wanted : wanted_of(name, args, all));
+    }
+    return sum;
 }
 
 bool mutants_are_all(void) {

@@ -49,12 +49,13 @@ text_verdict text_subject_judge(text_subject *s, const text_mutant *m);
  * difference from a mean adds up to 0. The change is made before and after. */
 bool text_subject_rounds_otherwise(text_subject *s, const text_mutant *m, at_rng *rng);
 
-/* How many mutants of a task are tried where of others there are `all`: five times as many of sums
- * of bytes, which go wrong in few elements. */
-int mutants_of(const char *name, const char *args, int all);
-/* Is a task of this name asked for? AT_ONLY=softmax: tasks whose names contain that;
- * AT_ONLY==softmax: the one with this name. */
-bool mutants_are_asked(const char *name);
+/* How many mutants of a task nobody notices, where so many others are. */
+typedef int mutants_missed(const char *name, const char *args, int wanted);
+/* The same of all tasks, {name, arguments}, that are asked for: AT_ONLY=softmax: those whose names
+ * contain that; AT_ONLY==softmax: the one with this name. wanted: of each; 0: `all`, and five times
+ * as many of sums of bytes, which go wrong in few elements. */
+int mutants_missed_of(const char *const (*tasks)[2], int n, int wanted, int all,
+                      mutants_missed *missed);
 /* Those of all tasks, by AT_MUTANTS=all? */
 bool mutants_are_all(void);
 
