@@ -79,6 +79,19 @@ static const at_expr *without_number(const at_expr *e, double *at) {
     return e;
 }
 
+/* The places of an axis that a value is compared with: the middle of them, and half of their number
+ * in *width; *width 0: e is no axis. */
+static double middle_of(const data_look *l, int stage, const at_expr *e, double *width) {
+    int64_t extent;
+    const bool is_axis = e->op == AT_X_NAME && e->ref < axes_of(&l->c->tensors[stage]);
+    const at_axis *axis = is_axis ? &l->c->tensors[stage].axes[e->ref] : NULL;
+    *width = 0;
+    if (!axis || axis->begin || at_expr_eval(axis->extent, l->values, &extent, NULL) != AT_OK)
+        return 0;
+    *width = (double)extent / 2;
+    return *width - 0.5;
+}
+
 /* How e decides; false: it does not. */
 static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
     double lo, hi, x;
@@ -112,8 +125,12 @@ static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
     if (!is_float_expr(l->c, e->arg[0]) && !is_float_expr(l->c, e->arg[1])) return false;
     const int number = number_of(e->arg[1], &x) ? 1 : number_of(e->arg[0], &x) ? 0 : -1;
     d->of = e->arg[number == 0];
-    if (number >= 0) d->at = x, d->width = fabs(x);
-    return number < 0 || isfinite(x);
+    if (number >= 0) return d->at = x, d->width = fabs(x), isfinite(x);
+    for (int i = 0; i < 2 && !(d->width > 0); i++) {
+        d->at = middle_of(l, d->stage, e->arg[i], &d->width);
+        if (d->width > 0) d->of = e->arg[1 - i];
+    }
+    return true;
 }
 
 /* bounds: it stands within a bound, which is one decision with it. */

@@ -126,6 +126,8 @@ static wish wish_of(const data_ruler *r, const data_decision *d) {
     case AT_FUNCTION_SIN:
     case AT_FUNCTION_COS: return moderate(d);
     case AT_FUNCTION_FLOOR:
+    case AT_FUNCTION_CEIL:
+    case AT_FUNCTION_ROUND:
         return !r->is_exact && data_quantile(d, 0, 0.5) < 1 ? (wish){d->of, 4} : no_wish;
     default: return no_wish;
     }
@@ -188,13 +190,13 @@ static void allow_0(data_ruler *r) {
     }
 }
 
-/* What a floor rounds has quarters, which are as exact as whole numbers. */
+/* What is rounded to whole numbers has quarters, which are as exact. */
 static void quarter(data_ruler *r) {
     int n;
     const data_decision *d = data_look_decisions(r->look, &n);
     bool *done = AT_NEW_ARRAY(r->arena, bool, r->c->num_tensors);
     for (int i = 0; i < n; i++) {
-        if (d[i].e->op != AT_X_CALL || d[i].e->integer != AT_FUNCTION_FLOOR) continue;
+        if (d[i].e->op != AT_X_CALL || !at_function_rounds((at_function)d[i].e->integer)) continue;
         data_mark_sources(r, d[i].of);
         for (int t = 0; t < r->c->num_tensors; t++) {
             at_fill *f = &r->fill[t], before = *f;

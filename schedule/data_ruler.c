@@ -101,7 +101,7 @@ static void mark(data_ruler *r, const at_expr *e) {
     case AT_X_MUL: mark(r, moved_factor(r, e)); return;
     case AT_X_SELECT: mark(r, e->arg[1]), mark(r, e->arg[2]); return;
     case AT_X_CALL:
-        if (e->integer == AT_FUNCTION_ABS || e->integer == AT_FUNCTION_FLOOR ||
+        if (e->integer == AT_FUNCTION_ABS || at_function_rounds((at_function)e->integer) ||
             at_function_narrows((at_function)e->integer))
             mark(r, e->arg[0]);
         return;

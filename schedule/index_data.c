@@ -426,16 +426,19 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
         if (c->tensors[t].role == AT_ROLE_INDEX)
             f.data[t].i = AT_NEW_ARRAY(a, int32_t, of_tensor[t]);
     }
-    /* Bounds of reductions first: what is read below them hangs on how far they go. Then those that
-     * may go least far where the others are 0: of x[i[n]*W + j[n]] i, which j can go beside. */
+    /* Bounds of reductions, and lengths that an axis is compared with, first: what is read below
+     * them hangs on how far they go. Then those that may go least far where the others are 0: of
+     * x[i[n]*W + j[n]] i, which j can go beside. */
     at_index_range *alone = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
     bool *used_as_value = AT_NEW_ARRAY(a, bool, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].role == AT_ROLE_INDEX) look_at_uses(c, t, &out[t], &used_as_value[t]);
     memcpy(alone, out, sizeof *out * (size_t)c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].role == AT_ROLE_INDEX && out[t].ascends)
-            find(&f, t, largest, &out[t]), is_found[t] = true;
+        if (c->tensors[t].role == AT_ROLE_INDEX && (out[t].ascends || out[t].ends)) {
+            find(&f, t, largest_place(c, extents, t, out[t].ends, largest), &out[t]);
+            is_found[t] = true;
+        }
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role != AT_ROLE_INDEX || is_found[t] || !has_partner(&f, t)) continue;
         find(&f, t, largest_place(c, extents, t, out[t].ends, largest), &alone[t]);

@@ -62,6 +62,19 @@ static const struct {
     {"r[M] : index\nb[m:M] = r[r[m]]%16\n", "r", {.lo = 0, .hi = 3}},
     {"r[M] : index\nq[m:M] : s32 = r[m] + 1\nb[m:M] = q[m] >> 28 & 15\n", "r", {.lo = 0, .hi = 4}},
     {"r[M] : index\nq[m:M] = r[m]\nb[m:M] = q[m] + r[m]%4\n", "r", {.lo = 0, .hi = 4}},
+    /* What is read up to a length, whichever of the two is declared first. */
+    {"t[N] : weight\nr[M, C] : index\nq[M] : index\n"
+     "b[m:M] = sum(c:C) c < q[m] ? t[r[m, c]] : 0\n",
+     "r",
+     {.lo = 0, .hi = 15}},
+    {"t[N] : weight\nr[M, C] : index\nq[M] : index\n"
+     "b[m:M] = sum(c:C) c < q[m] ? t[r[m, c]] : 0\n",
+     "q",
+     {.lo = 0, .hi = 8}},
+    {"t[N] : weight\nq[M] : index\nr[M, C] : index\n"
+     "b[m:M] = sum(c:C) c < q[m] ? t[r[m, c]] : 0\n",
+     "q",
+     {.lo = 0, .hi = 8}},
     /* Several that lead to one place: each may be its largest, the others too. */
     {"t[N*C] : weight\nr[M] : index\nq[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n",
      "r",
