@@ -96,8 +96,26 @@ static wish moderate(const data_decision *d) {
     return most > 0 && most < 0.5 ? (wish){d->of, 2 / most} : no_wish;
 }
 
+/* Nearly all lie beyond the same one of two bounds: their middle shall lie between these. */
+static wish move_between(const data_decision *d) {
+    const int n = d->num < DATA_KEPT ? (int)d->num : DATA_KEPT;
+    const double beyond = d->at > 0 ? d->at + d->width / 2 : d->at - d->width / 2;
+    int many = 0;
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        if (fabs(d->x[i]) < fabs(beyond) || d->x[i] * beyond <= 0) continue;
+        many++, sum += d->x[i];
+    }
+    return many > 0.75 * n ? (wish){d->of, d->at / (sum / many)} : no_wish;
+}
+
 static wish widen(const data_decision *d) {
     if (!(d->width >= LEAST_WIDTH && d->width <= MOST_WIDTH)) return no_wish;
+    if (d->e->op == AT_X_MIN || d->e->op == AT_X_MAX) {
+        const bool is_between = d->at != 0 && fabs(d->at) != d->width;
+        const wish w = is_between ? move_between(d) : no_wish;
+        if (w.of) return w;
+    }
     const double size = data_quantile(d, fabs(d->at) == d->width ? 0 : d->at, 0.68);
     if (!(size > 0) || (size > d->width / 2 && size < d->width * 2)) return no_wish;
     return (wish){d->of, d->width / size};

@@ -246,6 +246,55 @@ static void bounds_behind_numbers(void **state) {
     }
 }
 
+/* Of whole numbers none would be changed. */
+static void rounded_values(void **state) {
+    (void)state;
+    static const char *const functions[] = {"floor", "ceil", "round"};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        at_arena *a = at_arena_new();
+        int broken = 0;
+        fill_any(a,
+                 at_format(a, "args N=400\nx[N] : input\nout[n:N] = %s(x[n]) + 1\n", functions[i]));
+        for (int n = 0; n < 400; n++) broken += values_of("x")[n] != floorf(values_of("x")[n]);
+        if (broken < 200)
+            fail_msg("%s: %d of 400 values are no whole numbers", functions[i], broken);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
+/* What is bounded behind a rounding, and has one sign, is not all beyond the same bound. */
+static void bounds_of_distances(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    fill_any(a, "args N=200, K=9\nx[N, K] : input\n"
+                "top[n:N] = max(k:K) x[n, k]\nlow[n:N] = min(k:K) x[n, k]\n"
+                "out[n:N] = min(max(round((top[n] - low[n])*0.75) - 2, 0), 6) + 0.5*top[n]\n"
+                "a[n:N] = round((top[n] - low[n])*0.75) - 2\n");
+    const double beyond = share_beyond(a, "a", 5.5);
+    if (beyond > 0.75) fail_msg("%g are beyond the bound", beyond);
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
+/* Values that say where terms belong lie about the places that there are. */
+static void places_of_values(void **state) {
+    (void)state;
+    enum { N = 300, H = 21 };
+    at_arena *a = at_arena_new();
+    int inside = 0;
+    fill_any(a, "args N=300, H=21\nx[N] : input\nv[N] : input\n"
+                "b[(floor(x[n]*8) + 10):H] += (n:N) v[n]\n");
+    for (int n = 0; n < N; n++) {
+        const float place = floorf(values_of("x")[n] * 8) + 10;
+        inside += place >= 0 && place < H;
+    }
+    if (inside < N / 3) fail_msg("%d of %d terms have a place", inside, N);
+    assert_true(inside < N);
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* A maximum that begins at 0, and such a minimum, are right only where the terms are not all on one
  * side of it, which they are in the second draw: of rows, of windows and of bins. */
 static void maxima_below_0(void **state) {
@@ -557,6 +606,8 @@ int main(void) {
         cmocka_unit_test(sizes_of_chains),       cmocka_unit_test(equal_winners),
         cmocka_unit_test(smaller_inputs),        cmocka_unit_test(lone_bounds),
         cmocka_unit_test(ends_of_axes),          cmocka_unit_test(bounds_beside_overflow),
+        cmocka_unit_test(rounded_values),        cmocka_unit_test(bounds_of_distances),
+        cmocka_unit_test(places_of_values),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
