@@ -242,8 +242,7 @@ static at_status fail_of_entry(const values *s, const at_net_node *n, const at_c
                                (long long)ranges[t].hi);
         }
     }
-    return at_fail(err, AT_E_INPUT, "node \"%s\" (%s): its indices lead outside together", n->name,
-                   n->op);
+    return at_fail(err, AT_E_INPUT, "node \"%s\" (%s): its indices lead outside", n->name, n->op);
 }
 
 /* Do the entries of index tensors lead where there is something? */
