@@ -199,7 +199,8 @@ static void floats_of_16_bits(void **state) {
     static const char *const types[] = {"f16", "bf16"};
     need_tools();
     for (int i = 0; i < 2; i++)
-        for (int gnu = 0; gnu < 2; gnu++) {
+        for (int how = 0; how < 4; how++) {
+            const bool gnu = how % 2;
             char text[512];
             snprintf(text, sizeof text,
                      "x[5, 13] : input %1$s\nw[23, 13] : weight %1$s\nb[23] : weight %1$s\n"
@@ -208,9 +209,9 @@ static void floats_of_16_bits(void **state) {
                      types[i]);
             cli_write("narrow.te", text);
             cli_expect(0,
-                       "./autotune apply narrow.te --config default --isa neon --dialect %s "
+                       "./autotune apply narrow.te --config default --isa %s --dialect %s "
                        "--main -o k.c",
-                       gnu ? "gnu" : "tcc");
+                       how < 2 ? "neon" : "a64", gnu ? "gnu" : "tcc");
             expect_right(types[i], gnu ? "gnu" : "tcc");
         }
 }

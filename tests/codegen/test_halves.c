@@ -264,8 +264,9 @@ static void refused(void **state) {
     at_arena *a = at_arena_new();
     const program p = {"halves", "X=64", "x[X] : input f16\ny[i:X] = x[i]\n",
                        "i:vec =>\n    @y = i\n"};
-    const at_lower_options o = {
-        .dialect = AT_DIALECT_GNU, .target = at_target_find("a64"), .name = "k"};
+    at_target without = *at_target_find("a64");
+    without.has_halves = false;
+    const at_lower_options o = {.dialect = AT_DIALECT_GNU, .target = &without, .name = "k"};
     at_kernel *k;
     at_error err;
     assert_int_equal(at_lower(a, program_of(a, &p), &o, &k, &err), AT_E_INPUT);
