@@ -6,7 +6,7 @@
 
 #include "foreign/foreign_int.h"
 
-/* "NAME[...] : output" or inout, with a type behind it. */
+/* "NAME[...] : output" or inout, with a type behind it, and no "=": that is a stage with a mark. */
 static bool is_output_line(const char *text, bool *inout) {
     at_lex l;
     int depth = 0;
@@ -18,7 +18,10 @@ static bool is_output_line(const char *text, bool *inout) {
     } while (depth);
     if (!at_lex_is(&l, ":") || at_lex_next(&l, NULL) != AT_OK) return false;
     *inout = at_lex_is(&l, "inout");
-    return *inout || at_lex_is(&l, "output");
+    if (*inout) return true;
+    if (!at_lex_is(&l, "output") || at_lex_next(&l, NULL) != AT_OK) return false;
+    if (l.kind == AT_TOK_NAME && at_lex_next(&l, NULL) != AT_OK) return false;
+    return !at_lex_is(&l, "=");
 }
 
 /* "NAME[i0:N, i1:M]" of "NAME[N, M]". */

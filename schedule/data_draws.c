@@ -8,28 +8,45 @@
 
 /* ---- far from 0, and aside ------------------------------------------------------------------- */
 
+/* So many times as far as what lies below a maximum must be apart what it is read of, since a
+ * number, as of `exp((x - most)*0.25)`, makes it smaller. */
+static double times_apart(const data_ruler *r, const data_decision *d) {
+    enum { MOST = 64 };
+    const at_expr *e = d->of;
+    while (e->op == AT_X_MUL || e->op == AT_X_DIV)
+        e = e->arg[e->op == AT_X_MUL && !at_expr_reads(e->arg[0])];
+    const double times = data_look_size(r->look, e) / data_look_size(r->look, d->of);
+    return times > 1 && times <= MOST ? times : 1;
+}
+
 /* Exponentials below a maximum: elements that are so far apart that without the largest of them the
  * others overflow. */
 static bool overflows(data_ruler *r, at_draw *out) {
     enum { APART = 128 };
+    double apart = APART;
     int n;
     const data_decision *d = data_look_decisions(r->look, &n);
     bool any = false;
     out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)r->c->num_tensors);
-    for (int i = 0; i < n; i++) any |= d[i].below_maximum;
+    for (int i = 0; i < n; i++) {
+        if (!d[i].below_maximum) continue;
+        apart = fmax(apart, APART * times_apart(r, &d[i]));
+        any = true;
+    }
     if (!any) return false;
     for (int t = 0; t < r->c->num_tensors; t++) {
         at_fill *f = &out->fill[t];
         if (!data_is_drawn(r, t) || !data_meets_extreme(r, t)) continue;
         f->row = data_row_of(r->c, r->extents, r->known, t);
-        f->apart = f->row ? APART / f->unit : 0;
+        f->apart = f->row ? apart / f->unit : 0;
     }
-    if (data_plant_extremes(r->arena, r->c, r->extents, r->known, APART, 0, out)) return true;
+    if (data_plant_extremes(r->arena, r->c, r->extents, r->known, apart, 0, out)) return true;
     at_fill *first = r->fill;
     r->fill = out->fill;
     for (int i = 0; i < n; i++)
         if (d[i].below_maximum)
             for (int k = 0; k < 3; k++) data_multiply(r, data_factor_for(r, d[i].of, 8));
+    data_plant_products(r, out);
     r->fill = first;
     return true;
 }

@@ -11,7 +11,7 @@ enum {
     MOST_ROWS = 4096, /* that get a winner */
     FEW_ROWS = 64,    /* of more rows every other one has those of its random numbers */
     MOST_LESS = 96,   /* units, so that rows have other winners than their neighbours */
-    OTHER = 7         /* further on is a place that is as good, of every other row */
+    PIECES = 5        /* of a loop's rest, where places are that are as good, of every other row */
 };
 
 /* A read of an input all of whose indices are axes of the stage, each once, and all reduction axes
@@ -68,10 +68,11 @@ static int64_t offset_of(const rows *r, int64_t row, int64_t place) {
     return offset;
 }
 
-/* The n-th of places that lie evenly, the ends first. */
-static int64_t place_of(int64_t n, int64_t terms) {
+int64_t data_place_of(int64_t n, int64_t terms) {
+    enum { FIRST_PIECE = 2, LAST_PIECE = 5 };
     const double golden = 0.6180339887498949, at = golden * (double)n;
-    if (n < 2) return n ? terms - 1 : 0;
+    if (n < FIRST_PIECE) return n ? terms - 1 : 0;
+    if (n <= LAST_PIECE && terms >> n) return terms - (1 << n) + 1;
     return (int64_t)((at - floor(at)) * (double)terms);
 }
 
@@ -87,15 +88,18 @@ static int64_t plant(at_arena *a, const rows *r, double above, int number, at_dr
     const int64_t step = r->num >= FEW_ROWS && !(above > 0) ? 2 : 1;
     const int64_t first = number * ((r->num + step - 1) / step);
     for (int64_t row = 0, n = first; row < r->num && n < first + MOST_ROWS; row += step, n++) {
-        const int64_t at = offset_of(r, row, place_of(n + !is_max, r->terms));
+        const int64_t at = offset_of(r, row, data_place_of(n + !is_max, r->terms));
         const double less = f->unit * (double)(row % (1 + (int64_t)fmin(MOST_LESS, half / 2)));
         const double value =
             (is_max ? end + beyond - less : end - beyond + less) + data_away(f, at);
         *at_push(a, &draw->extremes) = (at_placed){r->tensor, at, (float)value};
-        const int64_t others = number && n % 2 == 0 ? 1 + n / 2 % 2 : 0;
-        for (int64_t k = 1; k <= others; k++)
-            *at_push(a, &draw->extremes) = (at_placed){
-                r->tensor, offset_of(r, row, place_of(n + k * OTHER, r->terms)), (float)value};
+        /* Of two neighbours in four, so that both lengths have some that alternate. */
+        const int64_t others = number && n / 2 % 2 == 0 ? 1 + n / 4 % 2 : 0;
+        for (int64_t k = 0; k < others; k++) {
+            const int64_t other = data_place_of(1 + (n / 4 + k) % PIECES, r->terms);
+            *at_push(a, &draw->extremes) =
+                (at_placed){r->tensor, offset_of(r, row, other), (float)value};
+        }
     }
     return r->num;
 }
@@ -130,7 +134,7 @@ void data_plant_small(at_arena *a, const at_compute *c, int64_t *const *extents,
         const at_fill *f = &draw->fill[r.tensor];
         const bool is_max = c->tensors[s].reduction == AT_REDUCE_MAX;
         for (int64_t n = 0; n < STEPS * r.num && n < MOST_ROWS; n++) {
-            const int64_t at = offset_of(&r, n / STEPS, place_of(n + 2, r.terms));
+            const int64_t at = offset_of(&r, n / STEPS, data_place_of(n + 2, r.terms));
             const double away = ldexp(NEAREST, (int)(n % STEPS));
             const double value = is_max ? f->unit * f->lo - away : f->unit * f->hi + away;
             *at_push(a, &draw->extremes) = (at_placed){r.tensor, at, (float)value};

@@ -44,6 +44,10 @@ double data_quantile(const data_decision *d, double at, double share);
 int64_t data_plant_extremes(at_arena *a, const at_compute *c, int64_t *const *extents,
                             const at_data_known *known, double above, int number, at_draw *draw);
 
+/* The n-th of places: the first, the last, those where loops of 2, 4, 8 and 16 steps behind whole
+ * tiles begin, then evenly between. */
+int64_t data_place_of(int64_t n, int64_t terms);
+
 /* Plants a few elements of such rows that lie 8 to 64 beyond the other ends. */
 void data_plant_small(at_arena *a, const at_compute *c, int64_t *const *extents,
                       const at_data_known *known, at_draw *draw);
@@ -108,6 +112,9 @@ bool data_has_ends(const data_ruler *r);
 /* Where a maximum or minimum looks at floats beside integers: they get extremes, and lie aside on
  * the second draw. Does any? */
 bool data_draws_in_steps(data_ruler *r, at_data_rule *out);
+/* Plants winners of maxima and minima that look at sums of products of two inputs
+ * (data_products.c), with the fills that the draw has. */
+void data_plant_products(const data_ruler *r, at_draw *draw);
 /* A second draw, where the first one, r->fill, hides a mistake (data_draws.c). */
 at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err);
 

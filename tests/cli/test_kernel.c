@@ -474,6 +474,20 @@ static void changes_are_seen(void **state) {
                  "2 records of another version of mm are not used; --accept-changed uses them");
 }
 
+/* A stage that another one reads is an output by its mark, as in any computation. */
+static void marked_outputs(void **state) {
+    (void)state;
+    cli_write("m.c", "/* autotune\n * args N=50\n * x[N] : input\n"
+                     " * y[n:N] : output = 2*x[n]\n * z[n:N] : output f32 = y[n] + 1\n"
+                     " * knob BY = 1 2\n"
+                     " * call void f(const float *x, float *y, float *z, int N)\n */\n"
+                     "void f(const float *x, float *y, float *z, int N) {\n"
+                     "    for (int i = 0; i < N; i++) y[i] = 2*x[i]*(BY == 2 && i == 7 ? 2 : 1);\n"
+                     "    for (int i = 0; i < N; i++) z[i] = 2*x[i] + 1;\n}\n");
+    cli_expect(0, "./autotune m.c --trials 2 --tuner grid");
+    cli_expect(0, "grep -c '\"check\": \"failed\"' m.log | grep -qx 1");
+}
+
 /* ---- without a computation ------------------------------------------------------------------- */
 
 static void write_scan(const char *lines, const char *add) {
@@ -698,6 +712,7 @@ int main(void) {
         cmocka_unit_test(calls_that_do_not_fit),
         cmocka_unit_test(functions_that_do_not_fit),
         cmocka_unit_test(subroutines_that_do_not_fit),
+        cmocka_unit_test(marked_outputs),
         cmocka_unit_test(without_a_computation),
         cmocka_unit_test(applied),
         cmocka_unit_test(logs_are_data),

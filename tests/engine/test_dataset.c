@@ -390,6 +390,61 @@ static void bounds_beside_overflow(void **state) {
     at_arena_free(a);
 }
 
+/* Sums of products that a maximum looks at have a winner at the first place that counts, the last,
+ * and where pieces of a ragged loop begin, so far above the others that without it they overflow.
+ */
+static void winners_of_products(void **state) {
+    (void)state;
+    enum { G = 6, T = 64, D = 8, LAST = 62 };
+    at_arena *a = at_arena_new();
+    fill(a, "args G=6, T=64, D=8\nq[G, D] : input\nkey[G, T, D] : input\nslope[G] : weight\n"
+            "pos : index\ns[g:G, j:T] = sum(d:D) q[g, d]*key[g, j, d]\n"
+            "b[g:G, j:T] = s[g, j] + slope[g]\n"
+            "m[g:G] = max(j:0..pos + 1) b[g, j]\n"
+            "e[g:G, j:T] = j <= pos ? exp(b[g, j] - m[g]) : 0\n"
+            "t[g:G] = sum(j:0..pos + 1) e[g, j]\n");
+    bool wins[T] = {false};
+    d.draw = 1;
+    assert_true(at_dataset_fill(&d, 1));
+    const float *q = values_of("q"), *key = values_of("key");
+    for (int g = 0; g < G; g++) {
+        double first = -INFINITY, second = -INFINITY;
+        int place = 0;
+        for (int j = 0; j <= LAST; j++) {
+            double s = 0;
+            for (int k = 0; k < D; k++) s += (double)q[g * D + k] * key[(g * T + j) * D + k];
+            if (s > first) second = first, first = s, place = j;
+            else if (s > second) second = s;
+        }
+        wins[place] = true;
+        if (!(first - second > 89)) fail_msg("row %d: %g and %g", g, first, second);
+    }
+    static const int places[] = {0, LAST, LAST - 2, LAST - 6, LAST - 14, LAST - 30};
+    for (int i = 0; i < G; i++)
+        if (!wins[places[i]]) fail_msg("no row has its winner at %d", places[i]);
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
+/* Where a number makes differences smaller, they are larger before. */
+static void winners_times_numbers(void **state) {
+    (void)state;
+    static const char *const texts[] = {"(x[n, m] - most[n])*0.125", "0.125*(x[n, m] - most[n])",
+                                        "(x[n, m] - most[n])/8"};
+    for (int i = 0; i < 3; i++) {
+        at_arena *a = at_arena_new();
+        fill(a, at_format(a,
+                          "args N=30, M=50\nx[N, M] : input\nmost[n:N] = max(m:M) x[n, m]\n"
+                          "a[n:N, m:M] = %s\nout[n:N, m:M] = exp(%s)*0.3\n",
+                          texts[i], texts[i]));
+        d.draw = 1;
+        assert_true(at_dataset_fill(&d, 1));
+        if (share_beyond(a, "a", 89) < 0.6) fail_msg("%s", texts[i]);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
 /* Which of several equal ones is the place of the largest is seen in the second draw alone, beside
  * integers as well; there all lie below 0. */
 static void equal_winners(void **state) {
@@ -398,7 +453,7 @@ static void equal_winners(void **state) {
     static const char *const places[][2] = {{"", "? k : inf"}, {" : s32", "? k : M"}};
     for (int i = 0; i < 2; i++) {
         at_arena *a = at_arena_new();
-        int several[2] = {0};
+        int several[2] = {0}, with_last[2] = {0};
         fill_any(a, at_format(a,
                               "args N=20, M=90\nx[N, M] : input\nmost[n:N] = max(m:M) x[n, m]\n"
                               "place[n:N]%s = min(k:M) x[n, k] == most[n] %s\n",
@@ -413,11 +468,13 @@ static void equal_winners(void **state) {
                 for (int k = 0; k < TERMS; k++) most = fmaxf(most, x[row * TERMS + k]);
                 for (int k = 0; k < TERMS; k++) times += x[row * TERMS + k] == most;
                 several[d.draw] += times > 1;
+                with_last[row % 2] += times > 1 && x[row * TERMS + TERMS - 1] == most;
                 if (d.draw) assert_true(most < 0);
             }
         }
         assert_int_equal(several[0], 0);
         assert_true(several[1] > ROWS / 4 && several[1] < ROWS);
+        assert_true(with_last[0] && with_last[1]);
         at_dataset_free(&d);
         at_arena_free(a);
     }
@@ -607,7 +664,8 @@ int main(void) {
         cmocka_unit_test(smaller_inputs),        cmocka_unit_test(lone_bounds),
         cmocka_unit_test(ends_of_axes),          cmocka_unit_test(bounds_beside_overflow),
         cmocka_unit_test(rounded_values),        cmocka_unit_test(bounds_of_distances),
-        cmocka_unit_test(places_of_values),
+        cmocka_unit_test(places_of_values),      cmocka_unit_test(winners_of_products),
+        cmocka_unit_test(winners_times_numbers),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
