@@ -111,17 +111,16 @@ static at_status is_centred(data_ruler *r, at_draw *out, bool *any, at_error *er
     return AT_OK;
 }
 
-/* Tensors whose elements, as they are, a maximum or a minimum looks at get sign -1, or 1; 0 where
- * both look at them. */
+/* Tensors whose elements, as they are, a maximum or a minimum looks at get sign -1, or 1; where
+ * both look at them the first of these decides. */
 static void find_sides(const data_ruler *r, const at_expr *e, int sign, int *side, bool *is_met) {
     if (e->op == AT_X_SELECT) {
         find_sides(r, e->arg[1], sign, side, is_met);
         find_sides(r, e->arg[2], sign, side, is_met);
     }
     if (e->op != AT_X_INDEX) return;
-    const bool is_known = is_met[e->ref] && (side[e->ref] == sign || !side[e->ref]);
-    if (is_known) return;
-    side[e->ref] = is_met[e->ref] ? 0 : sign;
+    if (is_met[e->ref]) return;
+    side[e->ref] = sign;
     is_met[e->ref] = true;
     const at_tensor *t = &r->c->tensors[e->ref];
     if (t->role == AT_ROLE_STAGE && !t->num_reduce && !t->is_recurrence && !t->cycle && t->body)

@@ -307,8 +307,12 @@ static void maxima_below_0(void **state) {
         "p[i:N + 6, j:N + 6] = i < 1 ? x[i + 1, j] : x[i, j]\n"
         "most[i:N, j:N] = max(r:7, s:7) p[i + r, j + s]\n",
         "args P=523, B=13\nx[P] : index\nv[P] : input\nmost[x[p]:B] max= (p:P) v[p]\n",
+        /* of both, what is looked at first */
+        "args N=64\nx[N + 6, N + 6] : input\n"
+        "most[i:N, j:N] = max(r:7, s:7) x[i + r, j + s]\n"
+        "low[i:N, j:N] = min(r:7, s:7) x[i + r, j + s]\nout[i:N, j:N] = most[i, j] - low[i, j]\n",
     };
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         at_arena *a = at_arena_new();
         fill_any(a, texts[i]);
         assert_int_equal(d.rule.num_draws, 2);
@@ -320,7 +324,7 @@ static void maxima_below_0(void **state) {
             const float *x = values_of(c->tensors[t].name);
             const float side = c->tensors[t].name[0] == 'y' ? 1.0f : -1.0f;
             for (int64_t k = 0; k < d.size_bytes[t] / 4; k++)
-                if (x[k] * side <= 0) fail_msg("text %d: %s has %g", i, c->tensors[t].name, x[k]);
+                if (x[k] * side <= 0) fail_msg("text %zu: %s has %g", i, c->tensors[t].name, x[k]);
         }
         at_dataset_free(&d);
         at_arena_free(a);
