@@ -98,7 +98,7 @@ static void stage_init(at_arena *a, const at_compute *c, const at_target *target
             uint32_t axes = 0;
             at_index_look(out->read[r]->arg[d], &axes, &out->divides[r][d]);
             for (int i = 0; i < 32; i++)
-                if (axes >> i & 1) out->moved_by[r][i] |= (uint8_t)(1u << d);
+                if (axes >> i & 1) out->moved_by[r][i] |= (uint16_t)(1u << d);
             out->listed[r][d] = at_expr_reads(out->read[r]->arg[d]);
             at_index_sizes(out->read[r]->arg[d], MAX_SIZES, out->sizes[r][d],
                            &out->num_sizes[r][d]);

@@ -81,7 +81,7 @@ static bool is_shifted(const at_program *p, const at_chain *c, const est_loop *l
 static void set_reach(est_access *a, int loop, const double *reach) {
     for (int d = 0; d < a->num_dims; d++) {
         a->reach[loop][d] = reach[d];
-        if (reach[d] > 0) a->moved[loop] |= (uint8_t)(1u << d);
+        if (reach[d] > 0) a->moved[loop] |= (uint16_t)(1u << d);
     }
 }
 
@@ -298,7 +298,7 @@ static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x,
                 if (read >= 0 && is_single(p, x, s, read, d, l, &m)) a->single |= 1u << i;
                 if (m.one < 0 || (read >= 0 && s->divides[read][d])) a->turned |= 1u << d;
             }
-            if (a->reach[i][d] > 0) a->moved[i] |= (uint8_t)(1u << d);
+            if (a->reach[i][d] > 0) a->moved[i] |= (uint16_t)(1u << d);
         }
     }
 }

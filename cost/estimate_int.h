@@ -62,7 +62,7 @@ typedef struct est_access {
     uint32_t single;              /* bits: loops along which lowering goes element by element */
     double origin[MAX_DIMS];      /* where its loops begin */
     uint8_t skip[MAX_LOOPS];      /* turns from one to the next that touches some of the same */
-    uint8_t moved[MAX_LOOPS];     /* bits: dimensions with a reach */
+    uint16_t moved[MAX_LOOPS];    /* bits: dimensions with a reach */
     int64_t step[MAX_LOOPS];      /* elements from one turn to the next */
     double lines[MAX_LOOPS + 1];  /* touched by loops from this one on */
     double joints[MAX_LOOPS + 1]; /* of these lines, those in which two rows meet */
@@ -131,7 +131,7 @@ typedef struct est_stage {                       /* what no configuration change
     const bool *asked_in;                      /* the tree's stages that are dissolved, or NULL */
     int num_sizes_asked;                       /* -1: more than these: all are taken to count */
     double operations;                         /* arithmetic per element */
-    uint8_t moved_by[MAX_READS][32];           /* bits: dimensions whose index an axis is in */
+    uint16_t moved_by[MAX_READS][32];          /* bits: dimensions whose index an axis is in */
     bool listed[MAX_READS][MAX_DIMS];          /* it depends on what an index tensor holds */
     bool divides[MAX_READS][MAX_DIMS];         /* it is not affine */
     int sizes[MAX_READS][MAX_DIMS][MAX_SIZES]; /* that it depends on, slots of values */

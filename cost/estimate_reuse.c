@@ -189,9 +189,13 @@ static double share_of_turns(const est_leaf *x, const est_access *a, int once) {
     double share = 1;
     for (est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
         double width = 1;
-        for (int i = once; i < x->num_loops; i++)
-            if (x->loop[i].axis == b->axis && !(a->moves >> i & 1)) width *= x->loop[i].turns;
-        share *= est_share_along(b, width);
+        int64_t step = INT64_MAX; /* from one of these places to the next */
+        for (int i = once; i < x->num_loops; i++) {
+            if (x->loop[i].axis != b->axis || a->moves >> i & 1) continue;
+            width *= x->loop[i].turns;
+            if (x->loop[i].coef < step) step = x->loop[i].coef;
+        }
+        share *= est_share_along(b, width, width > 1 ? step : 1);
     }
     return share;
 }

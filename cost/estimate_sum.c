@@ -294,8 +294,8 @@ static int find_tails(const at_program *p, const est_tile *t, tail *tails) {
         bool outermost = true;
         for (int k = 0; k < x->num_loops; k++) {
             if (x->loop[k].axis != l->axis) continue;
-            if (k < t->root) turns *= x->loop[k].turns;
-            else outermost &= x->loop[k].coef <= l->coef;
+            if (k >= t->root) outermost &= x->loop[k].coef <= l->coef;
+            else if (x->loop[k].coef >= l->coef) turns *= x->loop[k].turns; /* else between */
         }
         double extent = (double)p->extents[x->node->tensor][l->axis];
         if (!outermost || turns * inside <= extent) continue;

@@ -177,36 +177,45 @@ static void find_fewer(at_arena *a, est_border *b) {
     }
 }
 
-/* In how many blocks of width w, one behind the other from place i on and alike, how many terms
- * count; *i: the first place of another one. */
-static double blocks_from(const est_border *b, int64_t w, int *i, double *terms) {
-    const int64_t block = b->places.at[*i] / w;
-    const int first = *i;
+/* Blocks have w places that are `step` apart: of the rows of one phase every so many. */
+static int64_t block_of(const est_border *b, int i, int64_t w, int64_t step) {
+    const int64_t at = b->places.at[i];
+    return at / (w * step) * step + at % step;
+}
+
+/* How many blocks are like the one of place i, and how many terms count in each; 0: an earlier
+ * place was of this block. */
+static double blocks_at(const est_border *b, int i, int64_t w, int64_t step, double *terms) {
+    const int64_t block = block_of(b, i, w, step);
     double places = 0;
-    for (; *i < b->places.num && b->places.at[*i] / w == block; ++*i)
-        places += b->places.number[*i];
     *terms = 0;
+    for (int k = 0; k < i; k++)
+        if (block_of(b, k, w, step) == block) return 0;
+    for (int k = i; k < b->places.num; k++)
+        if (block_of(b, k, w, step) == block) places += b->places.number[k];
     for (int term = 0; term < b->terms; term++) {
         bool any = false;
-        for (int k = first; k < *i && !any; k++) any = b->holds[k * b->terms + term] > 0;
+        for (int k = i; k < b->places.num && !any; k++)
+            any = b->holds[k * b->terms + term] > 0 && block_of(b, k, w, step) == block;
         if (any) *terms += b->number[term];
     }
     return est_max(1, places / (double)w);
 }
 
-double est_share_along(est_border *b, double width) {
+double est_share_along(est_border *b, double width, int64_t step) {
     int64_t w = width < (double)b->num ? (int64_t)width : b->num;
     if (w < 1) w = 1;
-    const int place = (int)(w % EST_WIDTHS);
-    if (b->kept[place].width == w) return b->kept[place].share;
+    const int place = (int)((w + step - 1) % EST_WIDTHS);
+    if (b->kept[place].width == w && b->kept[place].step == step) return b->kept[place].share;
     double some = 0, blocks = 0, all = 0;
-    for (int i = 0; i < b->places.num;) {
-        double terms, n = blocks_from(b, w, &i, &terms);
+    for (int i = 0; i < b->places.num; i++) {
+        double terms, n = blocks_at(b, i, w, step, &terms);
         blocks += n;
         some += n * terms;
     }
     for (int term = 0; term < b->terms; term++) all += b->number[term];
     b->kept[place].width = w;
+    b->kept[place].step = step;
     return b->kept[place].share = (double)((float)est_max(some, 1) / (float)(blocks * all));
 }
 

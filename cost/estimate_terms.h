@@ -23,8 +23,8 @@ typedef struct est_border {
     double *number;    /* [terms] of combinations that each stands for */
     double *holds; /* [places][terms] in how many places of the other axes a term counts there */
     struct {
-        int64_t width; /* of blocks; 0: none is kept here */
-        double share;  /* of (block, term), those with any */
+        int64_t width, step; /* of blocks; 0: none is kept here */
+        double share;        /* of (block, term), those with any */
     } kept[EST_WIDTHS];
     struct {
         double number,
@@ -44,7 +44,8 @@ typedef struct est_terms {
     int num_borders;
 } est_terms;
 
-/* estimate_terms.c: share of blocks that wide, with each term, in which any counts. */
-double est_share_along(est_border *b, double width);
+/* estimate_terms.c: share of blocks of so many places, `step` apart, with each term, in which any
+ * counts. */
+double est_share_along(est_border *b, double width, int64_t step);
 
 #endif
