@@ -344,14 +344,21 @@ static void find_tiles(at_estimator *e) {
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) find_others(e, x);
 }
 
+/* Where lines take longer than what is worked out meanwhile, this share of what they take longer is
+ * as if they came beside: so the shorter work counts, too. */
+static const double seen = 0.1;
+
 /* Lines from L3 and from memory come no faster than these caches give them, whatever is worked out
- * meanwhile; the leaf takes written_ns at least. */
-static void wait_for_lines(const at_speeds *s, double written_ns, at_estimate *x) {
-    double lines_ns = 0;
+ * meanwhile, and those of L2 no faster than a tile of one vector takes them; the leaf takes
+ * written_ns at least. */
+static void wait_for_lines(const at_estimator *e, double written_ns, at_estimate *x) {
+    const at_speeds *s = e->o.speeds;
+    const double vectors = EST_LINE_BYTES / (4.0 * e->o.target->lanes); /* of a line */
+    double lines_ns = est_max(0, x->bytes[0] - x->bytes[1]) * vectors * (double)s->far_ns[0][0];
     for (int level = 1; level < 3; level++)
-        lines_ns += x->bytes[level] / 64 * (double)s->stream_ns[level + 1];
-    lines_ns = est_max(lines_ns, written_ns);
-    x->memory_ns += est_max(0, lines_ns - (x->sums_ns + x->copies_ns + x->memory_ns));
+        lines_ns += x->bytes[level] * (double)s->stream_ns[level + 1];
+    lines_ns = est_max(lines_ns / EST_LINE_BYTES, written_ns);
+    x->memory_ns += (1 - seen) * est_max(0, lines_ns - (x->sums_ns + x->copies_ns + x->memory_ns));
 }
 
 /* share: of the times, that one thread takes. */
@@ -391,7 +398,7 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
             e->out = &x->form->own;
             if (x->stage->num_reduce) est_sum(e, p, x, x->end, x->root);
             else copy(e, x, x->root);
-            wait_for_lines(e->o.speeds, est_written_ns(e, x->end ? x->end : x), e->out);
+            wait_for_lines(e, est_written_ns(e, x->end ? x->end : x), e->out);
         }
         add(&x->form->own, est_share(e, x), out);
         out->waits |= waits(x);

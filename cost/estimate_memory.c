@@ -307,15 +307,17 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
 
 /* ---- weights from afar ----------------------------------------------------------------------- */
 
-/* The time of a line that is prefetched, as a share of the third level's time for a line: the line
- * comes after what is worked out meanwhile, not beside. Weights of a network lie further away. */
-static const double behind = 1, far_behind = 1.5;
+/* The time of a line of weights of a network, as a share of the third level's time for a line: the
+ * line comes after what is worked out meanwhile, not beside. */
+static const double far_behind = 1.5;
 /* Where the next step reads elsewhere, neither the core foresees the line nor does what lowering
  * asks for ahead come to it. */
 static const double far_apart = 2.3;
 /* Where all turns of the block before ask for lines, this share of their time is left, however much
  * hides it. Parts of a tile ask for the same lines each, which is not better than before. */
 static const double beside = 0.6;
+/* The same of lines that nothing asks for but the core, which foresees them: they lie in a row. */
+static const double seldom = 0.3;
 
 /* Does lowering ask for these weights block by block? (codegen/weight_blocks.h) */
 static bool is_ahead(const at_estimator *e, const est_leaf *x, const est_access *a) {
@@ -345,16 +347,17 @@ static bool lies_apart(const est_leaf *x, const est_access *a) {
 }
 
 double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access *a, double lines,
-                     bool is_one, double sums_ns) {
+                     bool is_one, double sums_ns, double first_ns) {
     const double line_ns = (double)e->speeds.stream_ns[2];
     const at_tensor *t = &e->compute->tensors[a->tensor];
     const bool is_weight = t->is_packing || t->role == AT_ROLE_WEIGHT,
                is_cold = is_weight && e->o.cold_weights;
     const double cold = is_cold ? a->lines[0] : 0, again = est_max(0, lines - cold);
-    const double far = is_cold && lies_apart(x, a) ? far_apart : far_behind,
-                 all_ns = (far * cold + behind * again) * line_ns;
+    const bool is_apart = lies_apart(x, a);
+    const double far = is_cold && is_apart ? far_apart : far_behind, cold_ns = far * cold * line_ns,
+                 again_ns = again * line_ns, all_ns = cold_ns + again_ns;
     if (is_weight && is_one && is_ahead(e, x, a)) return est_max(beside * all_ns, all_ns - sums_ns);
-    return all_ns;
+    return cold_ns + (is_apart ? again_ns : est_max(seldom * again_ns, again_ns - first_ns));
 }
 
 /* ---- outputs from afar ----------------------------------------------------------------------- */
@@ -374,7 +377,7 @@ static bool is_single(const at_estimator *e, const est_leaf *x, const est_access
 
 double est_written_ns(const at_estimator *e, const est_leaf *x) {
     double lines = 0;
-    if (!e->o.cold_weights) return 0;
+    if (!e->o.cold_weights && !(e->levels >> 1 & 1)) return 0; /* L2 has all of it */
     for (const est_access *a = x->access; a < x->access + x->num_accesses; a++)
         if (a->written && !a->in_registers && e->compute->tensors[a->tensor].is_output &&
             is_single(e, x, a))

@@ -183,8 +183,7 @@ static bool share_within(const est_leaf *x, const est_access *a, bool is_exact, 
     return is_beyond;
 }
 
-/* Share of the turns of loops before `once` in which any term counts that touches the same. */
-static double share_of_turns(const est_leaf *x, const est_access *a, int once) {
+double est_share_of_turns(const est_leaf *x, const est_access *a, int once) {
     const est_terms *s = x->terms;
     double share = 1;
     for (est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
@@ -205,7 +204,7 @@ static double share_of_turns(const est_leaf *x, const est_access *a, int once) {
 static double turns_of_lines(const est_leaf *x, const est_access *a, const touched *t, int once) {
     double share, turns = turns_within(x, a, t, once);
     if (a->written || !x->terms->num_borders) return turns;
-    if (!share_within(x, a, !t->num_beyond, once, &share)) share = share_of_turns(x, a, once);
+    if (!share_within(x, a, !t->num_beyond, once, &share)) share = est_share_of_turns(x, a, once);
     return est_max(turns * share, est_min(turns, a->lines[0] / a->lines[once]));
 }
 

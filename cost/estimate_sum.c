@@ -261,6 +261,14 @@ static double vector_lines(const est_leaf *x, const est_access *a, int root) {
     return n;
 }
 
+/* The share of the steps in which these lines are read; the others find them nearer. */
+static double share_of_lines(const est_leaf *x, const est_access *a, int root, double lines) {
+    int tile = root; /* its first loop that is none over its parts */
+    while (tile < x->num_loops && x->loop[tile].is_part) tile++;
+    const double all = vector_lines(x, a, root) * est_share_of_turns(x, a, tile);
+    return all > lines ? lines / all : 1;
+}
+
 /* The access that a tile reads vectors by, of several the last one, and along a sum the one of most
  * lines; -1: none. */
 static int vectors_of(const est_leaf *x, int root, bool lanes_sum) {
@@ -507,9 +515,12 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     }
     if (t.least_ns > 0 || t.memory_ns > 0 || t.cut_ns > 0) come_meanwhile(&t, e->out);
     else come_beside(e->o.speeds, e->out);
-    if (vectors >= 0)
+    if (vectors >= 0) {
+        const double sums_ns = e->out->sums_ns - before_ns;
+        const double share = share_of_lines(x, &x->access[vectors], root, far_lines[1]);
         e->out->memory_ns += est_beyond_ns(e, whole, &whole->access[vectors], far_lines[1],
-                                           x == whole, e->out->sums_ns - before_ns);
+                                           x == whole, sums_ns, share * sums_ns);
+    }
     if (t.is_dynamic) e->out->sums_ns += turns_ns;
     else e->out->sums_ns = est_max(e->out->sums_ns, before_ns + turns_ns);
 }

@@ -53,10 +53,10 @@ typedef struct est_tile { /* of a sum */
 double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far);
 
 /* estimate_memory.c: the time that lines from beyond the second-level cache add to a sum, which
- * takes sums_ns without them. lines: the lines of a run in which all else is hot; is_one: the sum's
- * tile has one part. */
+ * takes sums_ns without them. lines: the lines of a run in which all else is hot; first_ns: of
+ * sums_ns, the steps that read them; is_one: the sum's tile has one part. */
 double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access *a, double lines,
-                     bool is_one, double sums_ns);
+                     bool is_one, double sums_ns, double first_ns);
 
 /* ---- what accesses touch --------------------------------------------------------------------- */
 
@@ -91,6 +91,8 @@ static inline double est_bytes(const est_access *a, int from, bool piled) {
 
 /* estimate_reuse.c: sets turns, beyond and small. */
 void est_count_turns(const est_leaf *x, touched *t);
+/* Share of the turns of loops before `once` in which any term counts that touches the same. */
+double est_share_of_turns(const est_leaf *x, const est_access *a, int once);
 /* How far an access was followed outwards for one size of the caches, to be gone on from for a
  * larger one. Begins with no loop: once and moving are the leaf's loops. */
 typedef struct est_scan {
