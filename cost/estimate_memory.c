@@ -347,7 +347,7 @@ static bool lies_apart(const est_leaf *x, const est_access *a) {
 }
 
 double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access *a, double lines,
-                     bool is_one, double sums_ns, double first_ns) {
+                     bool is_one, bool is_even, double sums_ns) {
     const double line_ns = (double)e->speeds.stream_ns[2];
     const at_tensor *t = &e->compute->tensors[a->tensor];
     const bool is_weight = t->is_packing || t->role == AT_ROLE_WEIGHT,
@@ -357,7 +357,8 @@ double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access 
     const double far = is_cold && is_apart ? far_apart : far_behind, cold_ns = far * cold * line_ns,
                  again_ns = again * line_ns, all_ns = cold_ns + again_ns;
     if (is_weight && is_one && is_ahead(e, x, a)) return est_max(beside * all_ns, all_ns - sums_ns);
-    return cold_ns + (is_apart ? again_ns : est_max(seldom * again_ns, again_ns - first_ns));
+    if (is_apart || !is_even) return all_ns;
+    return cold_ns + est_max(seldom * again_ns, again_ns - sums_ns);
 }
 
 /* ---- outputs from afar ----------------------------------------------------------------------- */

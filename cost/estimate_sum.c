@@ -261,12 +261,12 @@ static double vector_lines(const est_leaf *x, const est_access *a, int root) {
     return n;
 }
 
-/* The share of the steps in which these lines are read; the others find them nearer. */
-static double share_of_lines(const est_leaf *x, const est_access *a, int root, double lines) {
+/* Do all steps of the sum read lines of their own, of so many in all? Else some come in bursts, and
+ * other steps find them nearer. */
+static bool comes_evenly(const est_leaf *x, const est_access *a, int root, double lines) {
     int tile = root; /* its first loop that is none over its parts */
     while (tile < x->num_loops && x->loop[tile].is_part) tile++;
-    const double all = vector_lines(x, a, root) * est_share_of_turns(x, a, tile);
-    return all > lines ? lines / all : 1;
+    return vector_lines(x, a, root) * est_share_of_turns(x, a, tile) <= 1.01 * lines;
 }
 
 /* The access that a tile reads vectors by, of several the last one, and along a sum the one of most
@@ -516,10 +516,9 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     if (t.least_ns > 0 || t.memory_ns > 0 || t.cut_ns > 0) come_meanwhile(&t, e->out);
     else come_beside(e->o.speeds, e->out);
     if (vectors >= 0) {
-        const double sums_ns = e->out->sums_ns - before_ns;
-        const double share = share_of_lines(x, &x->access[vectors], root, far_lines[1]);
+        const bool is_even = comes_evenly(x, &x->access[vectors], root, far_lines[1]);
         e->out->memory_ns += est_beyond_ns(e, whole, &whole->access[vectors], far_lines[1],
-                                           x == whole, sums_ns, share * sums_ns);
+                                           x == whole, is_even, e->out->sums_ns - before_ns);
     }
     if (t.is_dynamic) e->out->sums_ns += turns_ns;
     else e->out->sums_ns = est_max(e->out->sums_ns, before_ns + turns_ns);
