@@ -279,7 +279,7 @@ void est_touch(est_leaf *x);
 /* Sets what all leaves touch in one run, a tensor counted as often as leaves touch it, and levels.
  */
 void est_touched_by_all(at_estimator *e);
-/* The least time of a network's part whose output comes line by line from afar; 0 of others. */
+/* The least time of a leaf whose output comes line by line from beyond L2; 0 of others. */
 double est_written_ns(const at_estimator *e, const est_leaf *x);
 
 /* These add to e->out.
