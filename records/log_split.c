@@ -67,17 +67,22 @@ static at_status part_of(split *s, const at_record *r, part **out, at_error *err
 }
 
 /* A text goes with every task of its name, also with parts that begin later. */
-static void take_text(split *s, const char *comment) {
-    const at_json *v, *name;
-    const char *json = strchr(comment, '{');
-    if (at_json_parse(s->arena, json, strlen(json), &v, NULL) != AT_OK) return;
-    name = at_json_get(v, "name");
-    if (!name || name->kind != AT_JSON_STRING) return;
-    const task_text t = {name->string, at_format(s->arena, "#%s\n", comment)};
+static void keep_text(split *s, task_text t) {
     *at_push(s->arena, &s->texts) = t;
     for (int i = 0; i < s->parts.len && !s->error.status; i++)
         if (!strcmp(s->parts.data[i].task, t.task))
             at_output_add(s->parts.data[i].out, t.line, strlen(t.line), &s->error);
+}
+
+static void take_text(split *s, const char *comment) {
+    at_arena *a = at_arena_new();
+    const at_json *v;
+    const char *json = strchr(comment, '{');
+    const bool is_read = at_json_parse(a, json, strlen(json), &v, NULL) == AT_OK;
+    const char *task = is_read ? at_comment_text(v, "name") : NULL;
+    if (task)
+        keep_text(s, (task_text){at_strdup(s->arena, task), at_format(s->arena, "#%s\n", comment)});
+    at_arena_free(a);
 }
 
 /* A line goes with its task. Anchors and the objective come before the records that they are about,
