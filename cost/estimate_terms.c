@@ -177,26 +177,22 @@ static void find_fewer(at_arena *a, est_border *b) {
     }
 }
 
-/* Blocks have w places that are `step` apart: of the rows of one phase every so many. */
-static int64_t block_of(const est_border *b, int i, int64_t w, int64_t step) {
-    const int64_t at = b->places.at[i];
-    return at / (w * step) * step + at % step;
-}
-
-/* How many blocks are like the one of place i, and how many terms count in each; 0: an earlier
- * place was of this block. */
+/* Blocks have w places that are `step` apart: of the rows of one phase every so many. How many are
+ * like the one of place i, and how many terms count in each; 0: an earlier place was of this block.
+ * A block lies among w * step places, and no others are looked at. */
 static double blocks_at(const est_border *b, int i, int64_t w, int64_t step, double *terms) {
-    const int64_t block = block_of(b, i, w, step);
+    const int64_t *at = b->places.at, first = at[i] - at[i] % (w * step), beyond = first + w * step;
     double places = 0;
+    int end = i;
     *terms = 0;
-    for (int k = 0; k < i; k++)
-        if (block_of(b, k, w, step) == block) return 0;
-    for (int k = i; k < b->places.num; k++)
-        if (block_of(b, k, w, step) == block) places += b->places.number[k];
+    for (int k = i; k-- > 0 && at[k] >= first;)
+        if ((at[i] - at[k]) % step == 0) return 0;
+    for (; end < b->places.num && at[end] < beyond; end++)
+        if ((at[end] - at[i]) % step == 0) places += b->places.number[end];
     for (int term = 0; term < b->terms; term++) {
         bool any = false;
-        for (int k = i; k < b->places.num && !any; k++)
-            any = b->holds[k * b->terms + term] > 0 && block_of(b, k, w, step) == block;
+        for (int k = i; k < end && !any; k++)
+            any = b->holds[k * b->terms + term] > 0 && (at[k] - at[i]) % step == 0;
         if (any) *terms += b->number[term];
     }
     return est_max(1, places / (double)w);
