@@ -128,7 +128,7 @@ static void plant(const products *p, const at_expr *read, at_draw *draw) {
           : is_place(p, axis) ? &places
                               : &rows) *= p->r->extents[read->ref][i];
     }
-    if (terms > MOST_TERMS) return;
+    if (places < 1 || terms > MOST_TERMS) return; /* an input may be empty */
     if (rows > MOST_ROWS) rows = MOST_ROWS;
     places = counted_places(p, places);
     for (int64_t row = 0; row < rows; row++) {

@@ -430,6 +430,26 @@ static void winners_of_products(void **state) {
     at_arena_free(a);
 }
 
+/* A product may have an input without elements, as what is kept of earlier steps before the first
+ * one: it has no place for a winner. */
+static void winners_of_no_places(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    fill(a, "args G=2, T=64, P=1, D=8\nq[G, D] : input\npast[G, P - 1, D] : input\n"
+            "now[G, T, D] : input\n"
+            "key[g:G, j:T, d:D] = j >= P - 1 ? now[g, j, d] : past[g, j, d]\n"
+            "s[g:G, j:T] = sum(d:D) q[g, d]*key[g, j, d]\nm[g:G] = max(j:T) s[g, j]\n"
+            "e[g:G, j:T] = exp(s[g, j] - m[g])\n");
+    const int past = at_compute_find(d.compute, "past");
+    assert_int_equal(d.size_bytes[past], 0);
+    for (int i = 0; i < d.rule.draw[1].extremes.len; i++)
+        assert_int_not_equal(d.rule.draw[1].extremes.data[i].tensor, past);
+    d.draw = 1;
+    assert_true(at_dataset_fill(&d, 1));
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* Where a number makes differences smaller, they are larger before. */
 static void winners_times_numbers(void **state) {
     (void)state;
@@ -669,7 +689,7 @@ int main(void) {
         cmocka_unit_test(ends_of_axes),          cmocka_unit_test(bounds_beside_overflow),
         cmocka_unit_test(rounded_values),        cmocka_unit_test(bounds_of_distances),
         cmocka_unit_test(places_of_values),      cmocka_unit_test(winners_of_products),
-        cmocka_unit_test(winners_times_numbers),
+        cmocka_unit_test(winners_times_numbers), cmocka_unit_test(winners_of_no_places),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
