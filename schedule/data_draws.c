@@ -105,7 +105,8 @@ static at_status is_centred(data_ruler *r, at_draw *out, bool *any, at_error *er
         *any = true;
         r->fill[t].apart = APART * r->fill[t].hi;
         r->fill[t].row = data_row_of(r->c, r->extents, r->known, t);
-        if (!r->fill[t].row) r->fill[t].row = data_elements_of(r, t) / r->extents[t][0];
+        const bool has_rows = r->c->tensors[t].num_axes && data_elements_of(r, t) > 0;
+        if (!r->fill[t].row && has_rows) r->fill[t].row = data_elements_of(r, t) / r->extents[t][0];
     }
     r->fill = first;
     return AT_OK;

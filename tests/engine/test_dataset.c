@@ -430,24 +430,32 @@ static void winners_of_products(void **state) {
     at_arena_free(a);
 }
 
-/* A product may have an input without elements, as what is kept of earlier steps before the first
- * one: it has no place for a winner. */
-static void winners_of_no_places(void **state) {
+/* An input may have no elements, as what is kept of earlier steps before the first one: it has no
+ * place for a winner, and no row to lie far from 0. */
+static void inputs_without_elements(void **state) {
     (void)state;
-    at_arena *a = at_arena_new();
-    fill(a, "args G=2, T=64, P=1, D=8\nq[G, D] : input\npast[G, P - 1, D] : input\n"
-            "now[G, T, D] : input\n"
-            "key[g:G, j:T, d:D] = j >= P - 1 ? now[g, j, d] : past[g, j, d]\n"
-            "s[g:G, j:T] = sum(d:D) q[g, d]*key[g, j, d]\nm[g:G] = max(j:T) s[g, j]\n"
-            "e[g:G, j:T] = exp(s[g, j] - m[g])\n");
-    const int past = at_compute_find(d.compute, "past");
-    assert_int_equal(d.size_bytes[past], 0);
-    for (int i = 0; i < d.rule.draw[1].extremes.len; i++)
-        assert_int_not_equal(d.rule.draw[1].extremes.data[i].tensor, past);
-    d.draw = 1;
-    assert_true(at_dataset_fill(&d, 1));
-    at_dataset_free(&d);
-    at_arena_free(a);
+    static const char *const texts[] = {
+        "args G=2, T=64, P=1, D=8\nq[G, D] : input\npast[G, P - 1, D] : input\n"
+        "now[G, T, D] : input\nkey[g:G, j:T, d:D] = j >= P - 1 ? now[g, j, d] : past[g, j, d]\n"
+        "s[g:G, j:T] = sum(d:D) q[g, d]*key[g, j, d]\nm[g:G] = max(j:T) s[g, j]\n"
+        "e[g:G, j:T] = exp(s[g, j] - m[g])\n",
+        "args T=64, P=1\npast[P - 1] : input\nnow[T] : input\n"
+        "mean[i:1] = sum(j:T) j < P - 1 ? past[j] : now[j]\n"
+        "e[j:T] = j < P - 1 ? exp(past[j] - mean[0]) : exp(now[j])\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        at_arena *a = at_arena_new();
+        fill(a, texts[i]);
+        const int past = at_compute_find(d.compute, "past");
+        assert_int_equal(d.size_bytes[past], 0);
+        assert_int_equal(d.rule.num_draws, 2);
+        for (int k = 0; k < d.rule.draw[1].extremes.len; k++)
+            assert_int_not_equal(d.rule.draw[1].extremes.data[k].tensor, past);
+        d.draw = 1;
+        assert_true(at_dataset_fill(&d, 1));
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
 }
 
 /* Where a number makes differences smaller, they are larger before. */
@@ -689,7 +697,7 @@ int main(void) {
         cmocka_unit_test(ends_of_axes),          cmocka_unit_test(bounds_beside_overflow),
         cmocka_unit_test(rounded_values),        cmocka_unit_test(bounds_of_distances),
         cmocka_unit_test(places_of_values),      cmocka_unit_test(winners_of_products),
-        cmocka_unit_test(winners_times_numbers), cmocka_unit_test(winners_of_no_places),
+        cmocka_unit_test(winners_times_numbers), cmocka_unit_test(inputs_without_elements),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
