@@ -114,18 +114,16 @@ static at_status is_centred(data_ruler *r, at_draw *out, bool *any, at_error *er
 
 /* Tensors whose elements, as they are, a maximum or a minimum looks at get sign -1, or 1; where
  * both look at them the first of these decides. */
-static void find_sides(const data_ruler *r, const at_expr *e, int sign, int *side, bool *is_met) {
+static void find_sides(const data_ruler *r, const at_expr *e, int sign, int *side) {
     if (e->op == AT_X_SELECT) {
-        find_sides(r, e->arg[1], sign, side, is_met);
-        find_sides(r, e->arg[2], sign, side, is_met);
+        find_sides(r, e->arg[1], sign, side);
+        find_sides(r, e->arg[2], sign, side);
     }
-    if (e->op != AT_X_INDEX) return;
-    if (is_met[e->ref]) return;
+    if (e->op != AT_X_INDEX || side[e->ref]) return;
     side[e->ref] = sign;
-    is_met[e->ref] = true;
     const at_tensor *t = &r->c->tensors[e->ref];
     if (t->role == AT_ROLE_STAGE && !t->num_reduce && !t->is_recurrence && !t->cycle && t->body)
-        find_sides(r, t->body, sign, side, is_met);
+        find_sides(r, t->body, sign, side);
 }
 
 /* What a maximum looks at lies below 0, and a minimum's terms above: one that begins at 0 is wrong
@@ -133,11 +131,11 @@ static void find_sides(const data_ruler *r, const at_expr *e, int sign, int *sid
 static bool move_aside(data_ruler *r, at_fill *fill) {
     const int n = r->c->num_tensors;
     int *side = AT_NEW_ARRAY(r->arena, int, n);
-    bool *is_met = AT_NEW_ARRAY(r->arena, bool, n), any = false;
+    bool any = false;
     for (int s = 0; s < n; s++) {
         const at_tensor *t = &r->c->tensors[s];
         if (t->role == AT_ROLE_STAGE && t->num_reduce && at_reduction_is_extreme(t->reduction))
-            find_sides(r, t->body, t->reduction == AT_REDUCE_MAX ? -1 : 1, side, is_met);
+            find_sides(r, t->body, t->reduction == AT_REDUCE_MAX ? -1 : 1, side);
     }
     for (int t = 0; t < n; t++) {
         at_fill *f = &fill[t];
