@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/outputs.h"
 #include "runtime/runtime.h"
@@ -111,8 +112,28 @@ static at_status check_expected(const at_net_arrays *x, const at_net_tensor *t, 
     return AT_E_USAGE;
 }
 
-/* Over none of the files that are read: the network's, inputs and what outputs should be; nor over
- * one that a later output is written to. */
+static bool is_array(const char *head, size_t len) {
+    return len >= 6 && !memcmp(head, "\x93NUMPY", 6);
+}
+
+static at_output_rules rules_of(const at_net_arrays *x) {
+    return (at_output_rules){
+        .kind = "NumPy array", .is_kind = is_array, .force = at_force_of(x->o)};
+}
+
+/* A pipe or a device is opened once, when it is written to. */
+static at_status check_place(const at_net_arrays *x, const char *path, at_error *err) {
+    const at_output_rules rules = rules_of(x);
+    struct stat st;
+    at_output *f;
+    if (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return AT_OK;
+    AT_TRY(at_output_open(path, &rules, &f, err));
+    at_output_close(f);
+    return AT_OK;
+}
+
+/* Over none of the files that are read: the network's, inputs and what outputs should be, a log;
+ * nor over one that a later output is written to. */
 static at_status check_output(const at_net_arrays *x, int n, at_error *err) {
     const at_options *o = x->o;
     const char *item = o->net_outputs.items[n], *path = file_in(item), *read;
@@ -124,12 +145,13 @@ static at_status check_output(const at_net_arrays *x, int n, at_error *err) {
         AT_TRY(at_check_not_read("--output", path, file_in(o->net_inputs.items[i]), err));
     for (int i = 0; i < o->request.num_expects; i++)
         AT_TRY(at_check_not_read("--output", path, file_in(o->request.expects[i]), err));
+    AT_TRY(at_check_not_read("--output", path, o->log, err));
     for (int i = n + 1; i < o->net_outputs.num; i++)
         if (at_same_file(path, file_in(o->net_outputs.items[i])))
             return at_fail(err, AT_E_USAGE,
                            "--output %s and --output %s are one file; name another for one of them",
                            item, o->net_outputs.items[i]);
-    return AT_OK;
+    return check_place(x, path, err);
 }
 
 /* Names, sizes and files of the arrays, when the network's are known. */
@@ -190,10 +212,6 @@ static const char *descr_of(at_net_type t) {
     }
 }
 
-static bool is_array(const char *head, size_t len) {
-    return len >= 6 && !memcmp(head, "\x93NUMPY", 6);
-}
-
 static at_status write_output(const at_net_arrays *x, const char *item, const void *const *outputs,
                               at_error *err) {
     int i;
@@ -201,8 +219,7 @@ static at_status write_output(const at_net_arrays *x, const char *item, const vo
     const at_net_value *v = &x->net->values.data[x->net->outputs.data[i]];
     const size_t bytes = (size_t)v->elements * (size_t)at_net_type_bytes(v->type);
     at_text file = {0};
-    const at_output_rules rules = {
-        .kind = "NumPy array", .is_kind = is_array, .force = at_force_of(x->o)};
+    const at_output_rules rules = rules_of(x);
     at_npy_print(&file, descr_of(v->type), v->rank, v->dims, outputs[i], bytes);
     const at_status s = at_write_output(file_in(item), &rules, at_text_str(&file), file.len, err);
     at_text_free(&file);

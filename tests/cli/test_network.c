@@ -168,7 +168,14 @@ static void outputs_refused(void **state) {
     expect_error(2, FAULTY "--output y=o.npy --output z=./o.npy",
                  "--output y=o.npy and --output z=./o.npy are one file; name another");
     expect_error(2, FAULTY "--output w=o.npy", "no output \"w\"; there are y, z");
-    cli_expect(0, "test ! -e o.npy");
+    cli_expect(0, "./autotune two.onnx --trials 2 --log two.log && cp two.log kept.log && "
+                  "ln -s two.log log.npy && ln -s o.npy link.npy");
+    expect_error(2, "./autotune run two.onnx --log two.log --output y=log.npy --force",
+                 "--output log.npy: two.log is read, and would be written to");
+    expect_error(5, FAULTY "--output y=o.npy --output z=link.npy",
+                 "link.npy: it is a symbolic link to a file that is not there");
+    expect_error(2, FAULTY "--output y=two.log", "two.log is there already and is no NumPy array");
+    cli_expect(0, "test ! -e o.npy && cmp two.log kept.log");
     expect_error(2, "./autotune show two.onnx --code -o two.onnx",
                  "--output: show writes a config");
 }
