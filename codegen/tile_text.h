@@ -6,7 +6,7 @@
 
 /* tile_dump.c: readable text. */
 void at_tile_print(at_text *out, const at_tile *t);
-/* tile_c.c: the function in plain C, and what other C printers share with it. */
+/* tile_text.c: what the printers of C share. */
 void at_c_float(at_text *out, float x);
 void at_c_constant(at_text *out, const at_tile *t, const at_tile_op *op); /* its number */
 const char *at_tile_comparison(const at_tile_op *op);                     /* its operator */
@@ -26,6 +26,7 @@ typedef struct at_tile_style {  /* what tells one dialect of C from another */
 void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style,
                       const char *prefix);
 void at_tile_declare(at_text *out, const at_tile *t, const char *prefix);
+/* tile_c.c: the function in plain C. */
 void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix);
 /* Functions that they call, before them. */
 void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *prefix);
