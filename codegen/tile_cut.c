@@ -79,20 +79,23 @@ static at_ir *restrict_piece(at_ir *list, int piece, int64_t from, int64_t to) {
     return head;
 }
 
-/* Every loop of the piece starts at 0 and runs to `extent`: then equal parts can be a loop. */
-static bool piece_uniform(const at_ir *list, int piece, int64_t extent) {
+/* Where one of the piece's loops begins or ends next, behind `from`; `extent`: none does. Up to
+ * there all parts are alike. */
+static int64_t next_end(const at_ir *list, int piece, int64_t from, int64_t extent) {
     for (; list; list = list->next) {
-        if (list->kind == AT_IR_LOOP && list->loop.piece == piece &&
-            (list->loop.lo != 0 || list->loop.hi != extent))
-            return false;
-        if (!piece_uniform(list->child, piece, extent)) return false;
+        if (list->kind == AT_IR_LOOP && list->loop.piece == piece) {
+            if (list->loop.lo > from && list->loop.lo < extent) extent = list->loop.lo;
+            if (list->loop.hi > from && list->loop.hi < extent) extent = list->loop.hi;
+        }
+        extent = next_end(list->child, piece, from, extent);
     }
-    return true;
+    return extent;
 }
 
 static void shift_piece(at_low *l, at_ir *list, int piece, int64_t size, const at_aff *base) {
     for (at_ir *n = list; n; n = n->next) {
         if (n->kind == AT_IR_LOOP && n->loop.piece == piece) {
+            n->loop.lo = 0;
             n->loop.hi = size;
             at_ir_subst(l, n->child, n->loop.sym, at_aff_add(l, base, at_aff_sym(l, n->loop.sym)));
         }
@@ -109,6 +112,27 @@ typedef struct {
     bool ok;
 } cutter;
 
+static at_ir *cut_list(cutter *x, at_ir *list, int i);
+
+/* A loop over `whole` equal parts of piece `i` from `from` on. */
+static at_ir *cut_equal(cutter *x, const at_ir *list, int i, int64_t from, int64_t whole) {
+    at_low *l = x->l;
+    const cut *c = &x->cuts[i];
+    const int64_t size = c->part.size;
+    const int of = find_piece(list, c->piece)->loop.sym;
+    at_ir *body = restrict_piece(at_ir_copy_list(l, list), c->piece, from, from + whole * size);
+    if (!body) return NULL; /* no loop of this piece reaches these parts */
+    at_ir *loop = at_ir_new(l, AT_IR_LOOP);
+    loop->loop.sym =
+        at_sym_parts(l, of, size, whole, at_format(l->arena, "%s_part", l->syms.data[of].name));
+    loop->loop.hi = whole;
+    shift_piece(
+        l, body, c->piece, size,
+        at_aff_add(l, at_aff_scale(l, at_aff_sym(l, loop->loop.sym), size), at_aff_const(l, from)));
+    loop->child = cut_list(x, body, i + 1);
+    return loop;
+}
+
 /* The list once for every part of piece `i` and the following ones; many equal parts become a loop
  * of calls. */
 static at_ir *cut_list(cutter *x, at_ir *list, int i) {
@@ -121,28 +145,19 @@ static at_ir *cut_list(cutter *x, at_ir *list, int i) {
         return n;
     }
     const cut *c = &x->cuts[i];
+    const int64_t size = c->part.size, extent = c->part.extent;
     at_ir *head = NULL, **tail = &head;
-    int64_t from = 0, whole = c->part.extent / c->part.size;
     const at_ir *first = find_piece(list, c->piece);
     bool looks_up = at_ir_table_loops(l, list) & AT_BIT(first->loop.sym); /* known in each part */
-    if (whole > MAX_CALLS && !looks_up && piece_uniform(list, c->piece, c->part.extent)) {
-        at_ir *loop = at_ir_new(l, AT_IR_LOOP);
-        loop->loop.sym =
-            at_sym_parts(l, first->loop.sym, c->part.size, whole,
-                         at_format(l->arena, "%s_part", l->syms.data[first->loop.sym].name));
-        loop->loop.hi = whole;
-        at_ir *body = at_ir_copy_list(l, list);
-        shift_piece(l, body, c->piece, c->part.size,
-                    at_aff_scale(l, at_aff_sym(l, loop->loop.sym), c->part.size));
-        loop->child = cut_list(x, body, i + 1);
-        *tail = loop;
-        tail = &loop->next;
-        from = whole * c->part.size;
-    }
-    for (; from < c->part.extent && x->ok; from += c->part.size) {
-        *tail = cut_list(
-            x, restrict_piece(at_ir_copy_list(l, list), c->piece, from, from + c->part.size),
-            i + 1);
+    for (int64_t from = 0; from < extent && x->ok;) {
+        const int64_t whole = (next_end(list, c->piece, from, extent) - from) / size;
+        const bool is_loop = whole > MAX_CALLS && !looks_up;
+        *tail =
+            is_loop
+                ? cut_equal(x, list, i, from, whole)
+                : cut_list(x, restrict_piece(at_ir_copy_list(l, list), c->piece, from, from + size),
+                           i + 1);
+        from += is_loop ? whole * size : size;
         while (*tail) tail = &(*tail)->next;
     }
     return head;
