@@ -123,19 +123,29 @@ static bool suits(const columns *b, int sum, int vec) {
            (row < 0 || (b->row >= 0 && b->in.axis_of[sum][b->row] == row));
 }
 
+/* Would a stage be made again for each turn of a loop over an axis of a last sum, which it lacks?
+ */
+static bool is_made_again(const columns *b, int t) {
+    const at_facts *f = b->s->facts;
+    const at_tensor *x = &f->compute->tensors[b->last];
+    for (int k = 0; k < x->num_axes && x->num_reduce; k++)
+        if (b->in.axis_of[t][k] < 0 && f->of[b->last].extent[k] > 1) return true;
+    return false;
+}
+
 /* Does a stage that stands in the blocks have lanes along the same axis? */
 static bool belongs(columns *b, int t) {
     const at_compute *c = b->s->facts->compute;
     const at_tensor *x = &c->tensors[t];
     if (!nest_may_join(b->s, t) || at_recurrence_of(c, t).steps ||
-        (!nest_is_read_within(&b->in, t) && !is_beside(b, t)))
+        (!nest_is_read_within(&b->in, t) && !is_beside(b, t)) || is_made_again(b, t))
         return false;
     const int vec = b->in.axis_of[t][b->vec];
     return vec >= 0 && (x->num_reduce ? suits(b, t, vec) : vec == x->num_axes - 1);
 }
 
-/* Which axes of the last stage all sums have, too; false: one of a last sum is none. */
-static bool find_shared(columns *b) {
+/* Which axes of the last stage all sums have, too. */
+static void find_shared(columns *b) {
     const at_facts *f = b->s->facts;
     const at_tensor *x = &f->compute->tensors[b->last];
     b->is_shared = AT_NEW_ARRAY(b->s->arena, bool, x->num_axes);
@@ -144,9 +154,7 @@ static bool find_shared(columns *b) {
         for (int t = 0; t < b->last; t++)
             if (b->in.is_member[t] && f->compute->tensors[t].num_reduce)
                 b->is_shared[k] &= b->in.axis_of[t][k] >= 0;
-        if (x->num_reduce && !b->is_shared[k] && f->of[b->last].extent[k] > 1) return false;
     }
-    return true;
 }
 
 /* The axis of the last stage's lanes; -1: there is none that suits. */
@@ -172,7 +180,8 @@ static bool find_columns(columns *b) {
         has_sum |= b->in.is_member[t] && f->compute->tensors[t].num_reduce &&
                    sketch_first_reader(b->s, t, NULL) >= 0;
     }
-    return has_sum && find_shared(b);
+    if (has_sum) find_shared(b);
+    return has_sum;
 }
 
 void nest_find_columns(const sketch_state *s, int stage, nest_choices *out) {
