@@ -26,6 +26,11 @@ static at_job with_other_data(const at_job *job, int set, at_buf *bufs, int64_t 
     return other;
 }
 
+/* What follows has the time limit for itself. */
+static void begin_again(const at_inside *in) {
+    at_msg_send(&(at_channel){.fd = in->fd}, AT_MSG_AGAIN, NULL, 0);
+}
+
 /* A check run of its own, of memory placed for it. */
 static at_job_end run_apart(const at_inside *in, const at_job *job, const at_code *code,
                             at_placing how, at_outcome *out) {
@@ -33,6 +38,7 @@ static at_job_end run_apart(const at_inside *in, const at_job *job, const at_cod
     void *buf[AT_MAX_BUFS];
     at_run r;
     at_run_time t;
+    begin_again(in);
     int failed = at_place_job(job, how, in->store, in->memory_bytes, places, ERROR_TEXT(out));
     if (failed) return fail(out, failed);
     at_job_first_run(in, job, code, places, buf, 0, &r, &t, out);
@@ -103,7 +109,10 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
                  (double)job->flush_bytes / (1024.0 * 1024 * 1024));
         return fail(out, AT_JOB_CRASHED);
     }
-    if (job->paranoid && paranoid_runs(in, job, code, out)) return out->end;
+    if (job->paranoid) {
+        if (paranoid_runs(in, job, code, out)) return out->end;
+        begin_again(in);
+    }
     int failed =
         at_place_job(job, AT_PLACE_PLAIN, in->store, in->memory_bytes, places, ERROR_TEXT(out));
     if (failed) return fail(out, failed);
@@ -115,6 +124,7 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
     const int others = job->paranoid; /* the first of them has been run */
     if (!out->is_cut && has_other_data(job, others)) {
         if (check_other_data(in, job, others, code, out)) return out->end;
+        begin_again(in);
         at_crash_places(places, job->num_bufs + 1);
     }
     if (!job->expected_offset) publish(in, job, places);

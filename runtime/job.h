@@ -125,7 +125,7 @@ typedef struct at_job {
     int64_t flush_bytes;
     /* Above 0: timed runs take packed weights from copies in turn, which together are as large. */
     int64_t ring_bytes;
-    /* 0: 10 s. run: packing, checking and timing together. */
+    /* 0: 10 s. run: packing and the first check run; each further one; the timing. */
     double compile_timeout_s, run_timeout_s;
 } at_job;
 

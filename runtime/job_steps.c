@@ -122,7 +122,7 @@ at_job_end at_job_run_apart(const at_inside *in, const at_job *job, const at_pla
     /* One thread takes all turns, and may begin them once more just before there is no time left.
      */
     if (at_run_is_late(r, 2 * par.threads * run_ns)) return AT_JOB_RAN;
-    if (!at_par_apart_begin(&r->par, job, places, r->late_ns)) return AT_JOB_RAN;
+    if (!at_par_apart_begin(&r->par, job, places, run_ns, r->late_ns)) return AT_JOB_RAN;
     poison_outputs(in, job, places);
     fill_unwritten(job, &places[job->num_bufs]);
     if (r->fresh) at_run_freshen(r);

@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = 2 };
+enum { GROUPS = 2, BLOCK = 4096 }; /* bytes that are looked at, kept and put back together */
 
 static struct {
     const at_job *job;
-    const at_place *places; /* of the job's buffers, and of the workspace behind them */
-    char *before, *first;   /* what they held before the loop, and behind the first group's turns */
-    int64_t total_bytes, left_bytes;
-    int64_t late_ns, end_ns; /* end_ns: of the thread's own time, which does not go on without it */
+    const at_place *places;  /* of the job's buffers, and of the workspace behind them */
+    char *before, *first;    /* what they held before the loop, and blocks behind the first group */
+    bool *changed;           /* [block] by the first group */
+    int64_t late_ns;         /* Of the thread's own time, which does not go on without it: */
+    int64_t end_ns, once_ns; /* a loop is not split further, and not at all, behind these */
     int at;                  /* place of a conflict, -1: there is none */
     int64_t offset;
 } apart;
@@ -25,75 +26,117 @@ static bool is_written(int i) {
     return i == apart.job->num_bufs || apart.job->bufs[i].role == AT_BUF_OUT;
 }
 
-/* Copies all that is written, and back. */
-static void copy(char *kept, bool back) {
-    for (int i = 0; i <= apart.job->num_bufs; i++) {
-        const at_place *p = &apart.places[i];
-        if (!is_written(i)) continue;
-        memcpy(back ? p->start : kept, back ? kept : p->start, (size_t)p->size_bytes);
-        kept += p->size_bytes;
+/* A part of what is written. */
+typedef struct part {
+    int place;
+    int64_t offset; /* in the place */
+    char *now, *before, *first;
+    bool *changed;
+    size_t bytes;
+} part;
+
+static void for_parts(void (*visit)(const part *, bool), bool how) {
+    part p = {.before = apart.before, .first = apart.first, .changed = apart.changed};
+    for (p.place = 0; p.place <= apart.job->num_bufs; p.place++) {
+        const at_place *of = &apart.places[p.place];
+        for (p.offset = 0; is_written(p.place) && p.offset < of->size_bytes; p.offset += BLOCK) {
+            const int64_t left = of->size_bytes - p.offset;
+            p.now = of->start + p.offset;
+            p.bytes = (size_t)(left < BLOCK ? left : BLOCK);
+            visit(&p, how);
+            p.before += p.bytes, p.first += p.bytes, p.changed++;
+        }
     }
+}
+
+static void keep(const part *p, bool unused) {
+    (void)unused;
+    memcpy(p->before, p->now, p->bytes);
+}
+
+/* What the first group has changed is kept, and what it began with put back. */
+static void put_back(const part *p, bool unused) {
+    (void)unused;
+    *p->changed = memcmp(p->now, p->before, p->bytes);
+    if (!*p->changed) return;
+    memcpy(p->first, p->now, p->bytes);
+    memcpy(p->now, p->before, p->bytes);
+}
+
+static uint64_t word_at(const char *p, size_t bytes) {
+    uint64_t x = 0;
+    memcpy(&x, p, bytes);
+    return x;
 }
 
 /* What the second group has left alone is the first one's. */
-static void merge(void) {
-    const char *before = apart.before, *first = apart.first;
-    for (int i = 0; i <= apart.job->num_bufs; i++) {
-        const at_place *p = &apart.places[i];
-        char *now = p->start;
-        if (!is_written(i)) continue;
-        for (int64_t k = 0; k < p->size_bytes; k++) {
-            if (first[k] == before[k]) continue;
-            if (now[k] != before[k] && now[k] != first[k] && apart.at < 0)
-                apart.at = i, apart.offset = k;
-            if (now[k] == before[k]) now[k] = first[k];
+static void join(const part *p) {
+    for (size_t k = 0, n; k < p->bytes; k += n) {
+        n = p->bytes - k < sizeof(uint64_t) ? p->bytes - k : sizeof(uint64_t);
+        const char *before = p->before + k, *first = p->first + k;
+        char *now = p->now + k;
+        const uint64_t was = word_at(before, n), is = word_at(now, n);
+        if (word_at(first, n) == was) continue;
+        if (is == was) memcpy(now, first, n);
+        for (size_t i = 0; i < n && is != was; i++) {
+            if (first[i] == before[i]) continue;
+            if (now[i] != before[i] && now[i] != first[i] && apart.at < 0)
+                apart.at = p->place, apart.offset = p->offset + (int64_t)(k + i);
+            if (now[i] == before[i]) now[i] = first[i];
         }
-        before += p->size_bytes, first += p->size_bytes;
     }
 }
 
-static bool can_split(void) {
-    apart.left_bytes -= apart.total_bytes;
-    return apart.left_bytes >= 0 && at_now_ns() < apart.late_ns &&
-           at_machine_clock.thread_ns() < apart.end_ns;
+/* One more split follows, which begins with what was there before the loop; or none does. */
+static void merge(const part *p, bool follows) {
+    const bool also = memcmp(p->now, p->before, p->bytes);
+    if (*p->changed && also) join(p);
+    else if (*p->changed) memcpy(p->now, p->first, p->bytes);
+    if (follows && (*p->changed || also)) memcpy(p->now, p->before, p->bytes);
 }
 
-static void run_split(void (*body)(long i, int thread, void *context), long n, void *context,
-                      int bit) {
-    for (int group = 0; group < GROUPS; group++) {
-        if (bit || group) copy(apart.before, true);
-        for (long i = n; i-- > 0;)
-            if ((i >> bit & 1) == group) body(i, group, context);
-        if (!group) copy(apart.first, false);
-    }
-    merge();
+static bool can_split(int bit) {
+    return at_now_ns() < apart.late_ns &&
+           at_machine_clock.thread_ns() < (bit ? apart.end_ns : apart.once_ns);
 }
 
 static void apart_for(void (*body)(long i, int thread, void *context), long n, void *context) {
-    int bit = 0;
-    for (; n > 1 && (n - 1) >> bit && can_split(); bit++) {
-        if (!bit) copy(apart.before, false);
-        run_split(body, n, context, bit);
+    bool splits = n > 1 && can_split(0);
+    if (splits) for_parts(keep, false);
+    else
+        for (long i = n; i-- > 0;) body(i, GROUPS - 1, context);
+    for (int bit = 0; splits; bit++) {
+        for (int group = 0; group < GROUPS; group++) {
+            for (long i = n; i-- > 0;)
+                if ((i >> bit & 1) == group) body(i, group, context);
+            if (!group) for_parts(put_back, false);
+        }
+        splits = (n - 1) >> (bit + 1) && can_split(bit + 1);
+        for_parts(merge, splits);
     }
-    for (long i = n; i-- > 0 && !bit;) body(i, GROUPS - 1, context);
 }
 
-bool at_par_apart_begin(at_par *par, const at_job *job, const at_place *places, int64_t late_ns) {
+bool at_par_apart_begin(at_par *par, const at_job *job, const at_place *places, int64_t run_ns,
+                        int64_t late_ns) {
     enum { MOST_NS = 20000000 };
-    const int64_t most_bytes = INT64_C(1) << (job->paranoid ? 36 : 26);
+    const int64_t now_ns = at_machine_clock.thread_ns();
+    size_t bytes = 0, blocks = 0;
     apart.job = job;
     apart.places = places;
-    apart.total_bytes = 0;
-    apart.left_bytes = most_bytes;
     apart.late_ns = late_ns ? late_ns : INT64_MAX;
-    apart.end_ns = job->paranoid ? INT64_MAX : at_machine_clock.thread_ns() + MOST_NS;
+    apart.end_ns = job->paranoid ? INT64_MAX : now_ns + MOST_NS;
+    apart.once_ns = job->paranoid ? INT64_MAX : apart.end_ns + par->threads * run_ns;
     apart.at = -1;
-    for (int i = 0; i <= job->num_bufs; i++)
-        if (is_written(i)) apart.total_bytes += places[i].size_bytes;
-    if (apart.total_bytes > most_bytes || par->threads < GROUPS) return false;
-    apart.before = malloc(2 * (size_t)apart.total_bytes + 1);
+    for (int i = 0; i <= job->num_bufs; i++) {
+        if (!is_written(i)) continue;
+        bytes += (size_t)places[i].size_bytes;
+        blocks += (size_t)(places[i].size_bytes + BLOCK - 1) / BLOCK;
+    }
+    if (par->threads < GROUPS) return false;
+    apart.before = malloc(2 * bytes + blocks + 1);
     if (!apart.before) return false;
-    apart.first = apart.before + apart.total_bytes;
+    apart.first = apart.before + bytes;
+    apart.changed = (bool *)(apart.first + bytes);
     par->parallel_for = apart_for;
     return true;
 }

@@ -5,9 +5,11 @@
 #include "runtime/inside.h"
 
 /* From here on par's loops have turns that start from the same memory, one by one; false: there is
- * too much of it, or a single thread. The end says whether turns wrote apart. late_ns: no loop is
- * split once the clock has got there; 0: there is no such moment. */
-bool at_par_apart_begin(at_par *par, const at_job *job, const at_place *places, int64_t late_ns);
+ * no room for copies of it, or a single thread. The end says whether turns wrote apart. run_ns:
+ * what a run with all threads takes. late_ns: no loop is split once the clock has got there; 0:
+ * there is no such moment. */
+bool at_par_apart_begin(at_par *par, const at_job *job, const at_place *places, int64_t run_ns,
+                        int64_t late_ns);
 bool at_par_apart_end(char *error, size_t error_size);
 
 /* Runs the kernel so, and checks it (job_steps.c); not where that would take too much of the job's

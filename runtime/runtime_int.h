@@ -84,6 +84,7 @@ typedef enum at_msg_type {
     AT_MSG_ANCHOR,    /* parent: the same, to be kept */
     AT_MSG_AHEAD,     /* parent: the same, its code only; worker: done, well or not */
     AT_MSG_COMPILED,  /* worker: compiled, the run begins */
+    AT_MSG_AGAIN,     /* worker: so does one more run, which has the time limit for itself */
     AT_MSG_OUTPUT,  /* worker: at_output_head, then elements that nobody has expected values for */
     AT_MSG_OUTCOME, /* worker: at_outcome */
     AT_MSG_CRASH,   /* worker: at_crash, its last word */

@@ -14,9 +14,10 @@
 /* Flushing is no part of a run. As many as there may be (repeats, disturbed ones too), on a machine
  * that is busy otherwise. */
 #define FLUSHES 10
-#define FLUSH_NS 4             /* per byte */
-#define MOST_SOURCE (64 << 10) /* milliseconds of TinyCC's time */
-#define DEFAULT_TIMEOUT_S 10   /* AutoTVM's, of build and run alike */
+#define FLUSH_NS 4                     /* per byte */
+#define MOST_SOURCE (64 << 10)         /* milliseconds of TinyCC's time */
+#define MOST_RUNS (4 + AT_MOST_OTHERS) /* behind the first: both ends, other data, timing */
+#define DEFAULT_TIMEOUT_S 10           /* AutoTVM's, of build and run alike */
 
 /* ---- one job -------------------------------------------------------------------------------- */
 
@@ -115,9 +116,14 @@ static bool store_output(at_worker *w, const at_job *job, const at_msg *m) {
     return true;
 }
 
+static int64_t run_deadline(const at_job *job) {
+    return deadline(job->run_timeout_s) + FLUSHES * FLUSH_NS * job->flush_bytes;
+}
+
 /* Waits for the outcome. All but ANSWERED: the worker is not to be used again. */
 static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out) {
     at_job_end end = AT_JOB_NOT_COMPILED; /* of a death in this phase */
+    int more = MOST_RUNS;
     const int64_t begin_ns = at_now_ns();
     at_channel c = {.fd = w->fd, .deadline_ns = deadline(job->compile_timeout_s), .stop = stop};
     for (;;) {
@@ -126,7 +132,9 @@ static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at
         if (io == AT_IO_OK && w->reply.type == AT_MSG_COMPILED && !running) {
             end = AT_JOB_CRASHED;
             out->compile_ns = at_now_ns() - begin_ns; /* should no outcome come */
-            c.deadline_ns = deadline(job->run_timeout_s) + FLUSHES * FLUSH_NS * job->flush_bytes;
+            c.deadline_ns = run_deadline(job);
+        } else if (io == AT_IO_OK && w->reply.type == AT_MSG_AGAIN && running && more-- > 0) {
+            c.deadline_ns = run_deadline(job);
         } else if (io == AT_IO_OK && w->reply.type == AT_MSG_OUTPUT && running &&
                    store_output(w, job, &w->reply)) {
             continue;

@@ -319,7 +319,7 @@ static pair called(block *b, const at_expr *e) {
             line(b, at_format(a, "%s(%s - %s - %g) * (%s - %s - %g) <= " NEAR " * %s%s",
                               i ? "    " : at_format(a, "if (%s > 0 && (", x.e), x.v, r.v, to[i],
                               x.v, r.v, to[i], x.e, i ? "))" : " ||"));
-        line(b, at_format(a, "    %s += 1 / " NEAR " + 4 * %s;", r.e, x.e));
+        line(b, at_format(a, "    %s += %s_apart(1, 0) + 4 * %s;", r.e, b->m->entry, x.e));
     } else if (f == AT_FUNCTION_SQRT) {
         line(b, x.d ? at_format(a, "if (%s * %s > " NEAR " * %s) ;", x.v, x.v, x.e)
                     : at_format(a, "if (%s * %s > " NEAR " * %s) %s += %s * (%s);", x.v, x.v, x.e,
@@ -400,8 +400,10 @@ pair limits_value(block *b, const at_expr *e) {
  * have become no number in a kernel, which took an infinite one from another. The root is Newton's.
  * What is infinite is so in every kernel, and close to nothing, whatever its e. What is exact is
  * seen by every kernel as it is. But what grows in steps beyond a float is infinite in a kernel
- * before it is so here, and then no number. The square of how far two outcomes lie apart, where one
- * is infinite: of the other one no limit is known but its own size. */
+ * before it is so here, and then no number. The square of how far two outcomes lie apart counts
+ * four thirds: whatever rounds besides, before or behind, the limit is then more than the jump and
+ * half of what it were without it, since (j + l/2)^2 <= 4/3 j^2 + l^2. Where one outcome is
+ * infinite, of the other one no limit is known but its own size. */
 void naive_limit_helper(const naive *m, at_text *out) {
     const bool grows = at_compute_has_recurrence(m->c);
     at_text_addf(out,
@@ -410,7 +412,7 @@ void naive_limit_helper(const naive *m, at_text *out) {
                  "}\n"
                  "static inline double %s_apart(double x, double y) {\n"
                  "    const double off = x == y ? 0 : x - y;\n"
-                 "    if (off * off < 1e300) return off * off / " NEAR ";\n"
+                 "    if (off * off < 1e300) return off * off / (0.75 * " NEAR ");\n"
                  "    return ((x * x < 1e300 ? x * x : y * y) + 1) / " NEAR ";\n"
                  "}\n"
                  "static inline double %s_root(double e) {\n"

@@ -257,6 +257,32 @@ static void other_data(void **state) {
     memset(r->bufs[2].other_offset, 0, sizeof r->bufs[2].other_offset);
 }
 
+/* However much a kernel writes, two turns of its loops that need one place are found. */
+static void turns_that_write_much(void **state) {
+    rig *r = *state;
+    static const char text[] =
+        "static float *scratch;\nstatic void turn(long i, int thread, void *context) {\n"
+        "  void **buf = context; const float *a = buf[0], *b = buf[1]; float *out = buf[2];\n"
+        "  long k; scratch[%s] = i; (void)thread;\n"
+        "  for (k = 100 * i; k < 100 * i + 100; k++) out[k] = a[k] + b[k];\n}\n";
+    const char *body = KERNEL("scratch = workspace; par->parallel_for(turn, 10, (void *)buf);");
+    const char *type = strchr(body, '\n') + 1;
+    static const struct {
+        const char *place;
+        at_job_end end;
+    } cases[] = {{"24000000 + i", AT_JOB_RAN}, {"24000000", AT_JOB_WRONG}};
+    r->job.workspace_bytes = 100000000;
+    r->job.threads = 2;
+    for (int i = 0; i < 2; i++) {
+        char kernel[2000];
+        int n = snprintf(kernel, sizeof kernel, "%.*s", (int)(type - body), body);
+        n += snprintf(kernel + n, sizeof kernel - (size_t)n, text, cases[i].place);
+        snprintf(kernel + n, sizeof kernel - (size_t)n, "%s", type);
+        rig_expect(r, kernel, cases[i].end,
+                   i ? "two turns of a parallel loop write different values to one place" : "");
+    }
+}
+
 static void out_of_memory(void **state) {
     rig *r = *state;
     r->job.workspace_bytes = 1LL << 40;
@@ -313,6 +339,28 @@ static void hangs(void **state) {
     rig *r = *state;
     r->job.run_timeout_s = 0.3;
     rig_expect(r, KERNEL("for (;;) {}"), AT_JOB_TIMEOUT, "run exceeded 0.3 s");
+}
+
+/* Each run of the check has the limit for itself: together they may take longer. */
+static void limit_of_each_run(void **state) {
+    rig *r = *state;
+    const char *slow =
+        KERNEL(ADD "for (i = 0; i < 100000000; i++) ((volatile long *)workspace)[0] = i;");
+    r->job.workspace_bytes = 8;
+    r->job.run_only = true;
+    bool done = false;
+    for (int tries = 0; tries < 9 && !done; tries++) { /* the machine may be busy in some */
+        memset(r->bufs[1].other_offset, 0, sizeof r->bufs[1].other_offset);
+        r->job.run_timeout_s = 600;
+        rig_expect(r, slow, AT_JOB_RAN, "");
+        r->job.run_timeout_s = 2e-9 * (double)r->outcome.check_ns;
+        for (int set = 0; set < AT_MOST_OTHERS; set++)
+            r->bufs[1].other_offset[set] = r->bufs[1].offset;
+        done = rig_run(r, slow) == AT_JOB_RAN &&
+               (double)r->outcome.check_ns > r->job.run_timeout_s * 1e9;
+    }
+    memset(r->bufs[1].other_offset, 0, sizeof r->bufs[1].other_offset);
+    assert_true(done);
 }
 
 static void compiles_too_long(void **state) {
@@ -391,6 +439,7 @@ int main(int argc, char **argv) {
         TEST(uses_what_it_read_behind),
         TEST(paranoid_workspace),
         TEST(other_data),
+        TEST(turns_that_write_much),
         TEST(out_of_memory),
         TEST(wrong_value),
         TEST(not_written),
@@ -398,6 +447,7 @@ int main(int argc, char **argv) {
         TEST(wrong_later),
         TEST(not_a_number),
         TEST(hangs),
+        TEST(limit_of_each_run),
         TEST(compiles_too_long),
         TEST(compiles_too_long_unseen),
         TEST(all_in_sequence),

@@ -412,9 +412,17 @@ static void limits_by_hand(void **state) {
     check_limit(INPUTS "p[i:N] = x[i]*w[i]\no[i:1] = sum(k:1) p[k]*p[k]", 0, 0.25, sqrt(0.3125));
     /* A kernel may see values that lie so close the other way round. */
     check_limit(INPUTS "s[i:1] = sum(k:N) (x[k] - 2.5)\no[i:1] = s[i] > 0 ? 7 : 3", 0, 3,
-                4 / (8 * 0x1p-24));
+                4 * sqrt(4 / 3.0) / (8 * 0x1p-24));
     check_limit(INPUTS "s[i:1] = sum(k:N) (x[k] - 2.5)\no[i:1] = (s[i] > 0 ? 7 : 3)*x[i + 1]", 0, 6,
-                8 / (8 * 0x1p-24));
+                8 * sqrt(4 / 3.0) / (8 * 0x1p-24));
+    /* A jump, and half of what rounding behind it and before it may do: (2 + 1)^2 <= 4/3*4 + 4. */
+    check_limit(
+        INPUTS
+        "s[i:1] = sum(k:N) (x[k] - 2.5)\no[i:1] = (s[i] > 0 ? 0 : 0.00000095367431640625)*x[2]/3",
+        0, 0x1p-20f, sqrt(0x1p-40 + 0x1p-40 / (0.75 * 0x1p-42)));
+    check_limit(INPUTS "s[i:1] = sum(k:N) (x[k] - 2.5)\n"
+                       "o[i:1] = s[i] > 0 ? 3 + 0.0000002384185791015625 : x[2]/3 + 2",
+                0, 3, sqrt(1 + 9 + 0x1p-44 / (0.75 * 0x1p-42)));
     check_limit(INPUTS "s[i:1] = sum(k:N) x[k]\no[i:1] = s[i] > 0 ? 7 : 3", 0, 7, 0);
     check_limit(INPUTS "s[i:N] = x[i]*3\n"
                        "o[i:N] = i > 0 && s[i - 1] > 5 || !(i < 3 && s[i + 1] > 8) ? s[i] : 1",
@@ -614,11 +622,11 @@ static void limits_of_places(void **state) {
     (void)state;
 #define PLACE "m[i:1] = max(k:N) s[k]\no[i:1] = min(k:N) s[k] == m[i] ? k + 1 : inf"
     check_limit(INPUTS "s[i:N] = x[i]*w[i]\n" PLACE, 0, 3, 0);
-    check_limit(INPUTS "s[i:N] = x[i]*0 + w[i]*3\n" PLACE, 0, 1, 2 / (8 * 0x1p-24));
+    check_limit(INPUTS "s[i:N] = x[i]*0 + w[i]*3\n" PLACE, 0, 1, 2 * sqrt(4 / 3.0) / (8 * 0x1p-24));
     check_limit(INPUTS "s[i:N] = max(x[i]*w[i], -0.25) - x[i]\n" PLACE, 0, 1, 0);
     check_limit(INPUTS "s[i:N] = x[i]*0 + w[i]*3\nm[i:1] = max(k:N) s[k]\n"
                        "o[i:1] = max(k:N) s[k] == m[i] ? -inf : -(k + 1)",
-                0, -2, 1 / (8 * 0x1p-24));
+                0, -2, sqrt(4 / 3.0) / (8 * 0x1p-24));
     check_limit(INPUTS "s[i:N] = x[i]*w[i]\nm[i:1] = max(k:N) s[k]\n"
                        "p[i:1] = min(k:N) s[k] == m[i] ? k : inf\n"
                        "o[i:1] = max(k:N) k == p[i] ? -inf : x[k]*3",
