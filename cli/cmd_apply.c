@@ -360,9 +360,9 @@ static at_status add_kernels(apply_set *set, const at_options *o, at_error *err)
     int counts[AT_MOST_ISAS], total = 0;
     if (o->isas) AT_TRY(at_read_isas(o->isas, isas, &num_isas, err));
     for (int i = 0; i < (num_isas ? num_isas : 1); i++) {
-        at_request q = o->request;
-        if (num_isas) q.isa = isas[i]->name;
-        AT_TRY(at_select_all(set->arena, &o->engine, &q, &chosen[i], &n, err));
+        at_engine_options engine = o->engine;
+        if (num_isas) engine.isa = isas[i]->name;
+        AT_TRY(at_select_all(set->arena, &engine, &o->request, &chosen[i], &n, err));
         counts[i] = n;
     }
     at_operators_join(set->arena, chosen, counts, num_isas ? num_isas : 1);

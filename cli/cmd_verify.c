@@ -99,7 +99,9 @@ static at_status verify_log(verification *v, const char *path, at_error *err) {
     int n;
     AT_TRY(at_log_read_wanted(v->arena, path, is_wanted, v, at_warn, NULL, &records, &n, err));
     bool *wins = AT_NEW_ARRAY(v->arena, bool, n);
-    at_mark_winners(records, n, wins);
+    at_use_counts *uses = at_use_counts_new(v->arena, v->options->engine.accept_changed);
+    at_mark_winners(path, records, n, at_is_usable, uses, wins);
+    at_use_counts_end(uses, &v->options->engine);
     for (int i = 0; i < n; i++) {
         const at_record *r = &records[i];
         AT_TRY(at_verify(v->verifier, r, &x, err));

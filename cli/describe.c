@@ -18,6 +18,13 @@ void at_text_add_figure(at_text *out, double time_s, double gflops, double of_pe
                  at_name_of_peak(s->what.in_bytes, s->what.dot_terms > 0));
 }
 
+void at_text_add_log(at_text *out, const char *log, bool has_others, int threads, const char *isa) {
+    at_text_add(out, " --log");
+    at_text_add_word(out, log);
+    if (has_others) at_text_addf(out, " --threads %d", threads);
+    if (has_others && isa) at_text_addf(out, " --isa %s", isa);
+}
+
 void at_text_add_bound(at_text *out, double of_bound) {
     if (of_bound > 1)
         at_text_addf(

@@ -8,6 +8,9 @@
 /* "conv2d_3x3_gemm N=1,H=56,W=56,CI=64,CO=64" */
 void at_text_add_task(at_text *out, const at_session *s);
 
+/* " --log LOG", and which of several contexts there is meant; isa NULL: whichever. */
+void at_text_add_log(at_text *out, const char *log, bool has_others, int threads, const char *isa);
+
 /* s: what speeds are shares of. "1.234 ms   187.35 GFLOP/s   98.4 % of the FMA peak
  * beside it" */
 void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak,

@@ -64,6 +64,9 @@ void at_network_add_words(at_text *out, const at_options *o) {
     at_text_add_word(out, o->operands[0]);
     if (o->dims) at_text_add(out, " --dim"), at_text_add_word(out, o->dims);
     if (o->sets) at_text_add(out, " --set"), at_text_add_word(out, o->sets);
+    if (at_given(o, "--threads"))
+        at_text_addf(out, " --threads %lld", (long long)o->engine.threads);
+    if (o->engine.isa) at_text_addf(out, " --isa %s", o->engine.isa);
 }
 
 at_net_build at_network_build(const at_options *o) {

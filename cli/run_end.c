@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/describe.h"
 #include "cli/progress.h"
 #include "view/view.h"
 
@@ -128,8 +129,8 @@ static void add_next(at_text *out, const at_tuning *t, const at_options *o) {
         at_text_add(&line, " --args");
         at_text_add_word(&line, at_task_args_text(t->s.what.task));
     }
-    at_text_add(&line, " --log");
-    at_text_add_word(&line, t->log_path);
+    at_text_add_log(&line, t->log_path, at_known_has_others(t->known), t->s.how.threads,
+                    t->s.how.context.isa);
     const at_foreign *kernel = at_foreign_of(t->s.what.task);
     at_text_addf(&line, " -o kernel%s", kernel ? at_foreign_ending(kernel) : ".c");
     at_text_add_visible(out, at_text_str(&line));

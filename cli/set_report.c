@@ -19,6 +19,9 @@ void at_set_result_add(at_set_result *r, int problem, const at_tuning *t) {
                            .title = at_task_title(r->arena, t->s.what.task),
                            .args_json = at_json_text(r->arena, at_task_args(t->s.what.task)),
                            .tally = t->tally,
+                           .has_others = at_known_has_others(t->known),
+                           .threads = t->s.how.threads,
+                           .isa = at_strdup(r->arena, t->s.how.context.isa),
                            .found = at_tuning_best(t, &best)};
     at_out_best(&out, NULL, t, l->found ? &best : NULL);
     l->best_json = at_text_take(r->arena, &out.text);
@@ -232,8 +235,9 @@ static void add_next(at_text *out, const at_set_result *r, const at_layer_result
         at_text_add(out, " --args");
         at_text_add_word(out, first->args);
     }
-    at_text_add(out, " --log");
-    at_text_add_word(out, r->log_path);
+    bool has_others = false; /* each layer has the set that its types have use for */
+    for (int i = 0; i < r->ways.len; i++) has_others |= r->ways.data[i].has_others;
+    at_text_add_log(out, r->log_path, has_others, first->threads, o->engine.isa);
     at_text_add(out, o->template_file ? " -o kernel.c\n" : " -o kernels.c\n");
 }
 
@@ -344,8 +348,7 @@ static at_status print_ways(const layers *all, at_error *err) {
         at_template_add_words(&out, best->row, true);
         at_text_add(&out, " --args");
         at_text_add_word(&out, best->args);
-        at_text_add(&out, " --log");
-        at_text_add_word(&out, r->log_path);
+        at_text_add_log(&out, r->log_path, best->has_others, best->threads, best->isa);
         at_text_add(&out, " -o kernel.c\n");
     }
     return at_print(&out, err);

@@ -11,6 +11,9 @@ typedef struct at_layer_result {
     const at_template_row *row;
     const char *task, *args, *title; /* title: as of at_task_title */
     at_tally tally;
+    bool has_others; /* contexts of the task in the log; this one is of: */
+    int threads;
+    const char *isa;
     bool found;            /* the rest is there */
     double time_s, gflops; /* of one run */
     double of_peak;

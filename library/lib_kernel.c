@@ -122,14 +122,6 @@ static at_status fill(at_lib_kernel *k, at_session *s, at_error *err) {
     return compile(k, c.kernel, &m, err);
 }
 
-/* The kernel has to run here, whatever it was measured with. */
-static at_engine_options load_options(at_lib_task *t) {
-    at_engine_options o = at_lib_options(t);
-    o.compiler = AT_TCC;
-    o.set |= AT_SET_COMPILER;
-    return o;
-}
-
 /* What the record of a log was made for; "" where it does not say: then this CPU's best is taken.
  */
 static const char *isa_of(const at_selection *s) {
@@ -154,14 +146,15 @@ static at_status open_log(at_lib_task *t, const at_engine_options *o, const char
     snprintf(first, sizeof first, "%s", isa_of(&s->what.chosen));
     at_error why;
     if (o->isa || runs_here(first, &why)) return AT_OK;
+    at_engine_options of_set = *o;
     int n = 0;
     while (at_target_at(n)) n++;
     while (n-- > 0) {
-        q.isa = at_target_at(n)->name;
-        if (!runs_here(q.isa, NULL)) continue;
+        of_set.isa = at_target_at(n)->name;
+        if (!runs_here(of_set.isa, NULL)) continue;
         at_session_close(s);
-        AT_TRY(at_session_open(o, &q, false, s, err));
-        if (!strcmp(isa_of(&s->what.chosen), q.isa)) return AT_OK;
+        AT_TRY(at_session_open(&of_set, &q, false, s, err));
+        if (!strcmp(isa_of(&s->what.chosen), of_set.isa)) return AT_OK;
     }
     return at_fail(err, AT_E_USAGE, "%s: its records of this task are for %s: %s", log, first,
                    why.text);
@@ -179,7 +172,7 @@ static at_status open_source(at_lib_task *t, const at_engine_options *o, const c
 static at_status load(at_lib_task *t, at_lib_kernel *k, const char *log, const char *entity,
                       at_error *err) {
     at_session s = {0};
-    at_engine_options o = load_options(t);
+    const at_engine_options o = at_lib_options(t);
     at_template_limit(o.timeout_s > 0 ? o.timeout_s : 10);
     at_halt_when(&(at_halt){.stop = &t->stop});
     at_status status = open_source(t, &o, log, entity, &s, err);
@@ -189,6 +182,9 @@ static at_status load(at_lib_task *t, at_lib_kernel *k, const char *log, const c
                          "%s is a kernel of somebody's own: it is tuned here, and loaded nowhere; "
                          "compile what autotune apply writes of the log",
                          s.what.row->name);
+    /* It has to run here, whatever it was measured with. */
+    s.options.compiler = AT_TCC;
+    s.options.set |= AT_SET_COMPILER;
     if (status == AT_OK) status = at_session_context(&s, false, err);
     if (status == AT_OK) status = fill(k, &s, err);
     if (s.arena) at_session_close(&s);
@@ -233,7 +229,7 @@ int at_lib_best(at_lib_task *t, const char *log, at_lib_record *out) {
     if (!t) return AT_LIB_USAGE;
     if (!log || !out) return at_lib_misuse(t->lib, "a log and a place for its record are needed");
     at_lib_enter(t->lib, &state);
-    at_engine_options o = load_options(t);
+    const at_engine_options o = at_lib_options(t);
     at_status s = open_source(t, &o, log, NULL, &session, &err);
     if (s == AT_OK) {
         at_arena_reset(t->scratch);

@@ -50,7 +50,9 @@ void at_lib_fill_record(at_arena *a, const at_record *r, at_lib_record *out) {
 static void show(at_lib_log *l) {
     bool *wins = AT_NEW_ARRAY(l->arena, bool, l->count);
     l->shown = AT_NEW_ARRAY(l->arena, at_lib_record, l->count);
-    at_mark_winners(l->records, l->count, wins);
+    at_use_counts *uses = at_use_counts_new(l->arena, true);
+    at_mark_winners(l->path, l->records, l->count, at_is_usable, uses, wins);
+    at_use_counts_end(uses, &(at_engine_options){.warn = at_lib_tell, .ctx = l->lib});
     for (int i = 0; i < l->count; i++) {
         at_lib_fill_record(l->arena, &l->records[i], &l->shown[i]);
         l->shown[i].is_best = wins[i];

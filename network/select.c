@@ -98,11 +98,13 @@ static at_status add_missing(at_net_program *p, at_net_kernel *k, const at_net_b
 static at_status read_isa(at_arena *a, const at_net_build *b, const char *isa, at_net_logged *out,
                           at_error *err) {
     at_engine_options quiet = b->engine;
-    at_request q = {.log = b->log, .isa = isa};
+    const at_request q = {.log = b->log};
     at_selection *found = NULL;
     int n = 0;
     quiet.warn = NULL;
     quiet.cache = AT_CACHE_WEIGHTS_COLD;
+    quiet.isa = isa;
+    quiet.set |= AT_SET_THREADS; /* that of the whole network */
     at_status s = at_select_all(a, &quiet, &q, &found, &n, err);
     if (s == AT_E_NO_VALID) return AT_OK;
     if (s != AT_OK) return s;
@@ -162,7 +164,7 @@ void at_net_choose(at_net_kernel *k, int choice) {
 /* Of parts with records in two states of the caches. */
 static void tell_caches(const at_net_program *p, const at_net_build *b) {
     int n = 0;
-    for (int i = 0; i < p->num_kernels; i++) n += p->kernels[i].chosen.other_cache != NULL;
+    for (int i = 0; i < p->num_kernels; i++) n += p->kernels[i].chosen.others.cache != NULL;
     if (!n) return;
     at_engine_warn(&b->engine,
                    at_format(p->arena,

@@ -20,12 +20,11 @@ typedef struct at_contender {
  * was in it; if not, the lower of both times does, though their moments were not the same. Ties:
  * the lower mean, then the earlier. */
 int at_winner(const at_contender *c, int n);
-/* The winner among the candidates of one task: of each context, then by time; ties to the earlier.
- * NULL: no candidate. */
-const at_record *at_record_best(const at_record *const *records, int n);
-/* Which records are the best of their task, of each state of the caches that it was measured with.
- */
-void at_mark_winners(const at_record *records, int n, bool *wins);
+/* Which records can win at all; NULL: all. */
+typedef bool at_pick_fn(void *ctx, const char *path, const at_record *r);
+/* Which records win: of each task and context one, as at_pick_best has it. */
+void at_mark_winners(const char *path, const at_record *records, int n, at_pick_fn *use,
+                     void *use_ctx, bool *wins);
 /* What competes with what. Beyond contexts, the best of each with those of the others, by the time
  * in its final, else its mean. */
 typedef enum at_per {
@@ -60,7 +59,6 @@ typedef struct at_pick_judge {
     /* What its task computes, as a comment of a log; NULL: the program knows its template. */
     const char *(*text_of)(at_arena *a, const at_record *r);
 } at_pick_judge;
-typedef bool at_pick_fn(void *ctx, const char *path, const at_record *r);
 /* The best records of the inputs and, if it exists, of output_path: the record that really was
  * best, ties to the earlier; in order of first appearance, each with its finals. Those for which
  * `use` says false are passed over (NULL: none; not with AT_PER_COMPAT). objective: the best for

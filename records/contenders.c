@@ -100,10 +100,8 @@ void at_chooser_begin(at_chooser *c, const char *path) {
 
 static int key_of(at_chooser *c, const at_record *r) {
     at_text_clear(&c->key);
-    at_record_context_key(&c->key, r);
-    if (c->by_target && r->extra.present) at_text_add(&c->key, r->target);
-    at_text_add(&c->key, "\n");
-    at_workload_identity(&c->key, r);
+    if (c->by_target && r->extra.present) at_text_addf(&c->key, "%s\n", r->target);
+    at_record_competition(&c->key, r);
     int i = at_key_map_add(&c->keys, at_text_str(&c->key));
     if (i == c->leaders.len) *at_push(c->arena, &c->leaders) = (leaders){0};
     return i;

@@ -85,8 +85,7 @@ static at_status count(const char *path, int64_t *records, bool *is_tuning_log, 
     for (at_record r; s == AT_OK && at_log_reader_next(reader, &r); ++*records) {
         at_arena_reset(scratch);
         at_text_clear(&key);
-        at_text_addf(&key, "%s\n", r.extra.present ? r.extra.context_hash : r.target);
-        at_workload_identity(&key, &r);
+        at_record_competition(&key, &r);
         int known = once.keys.len;
         if (at_key_map_add(&once, at_text_str(&key)) == known) continue;
         known = twice.keys.len;

@@ -115,8 +115,9 @@ at_status at_refuse_tuning_log(const char *path, at_error *err);
 
 /* ---- winner.c ------------------------------------------------------------------------------- */
 
-/* What a record competes in: the hash of its context or, of a foreign one, its target. */
-void at_record_context_key(at_text *out, const at_record *r);
+/* What a record competes in: its task and the hash of its context or, of a foreign one, its target.
+ */
+void at_record_competition(at_text *out, const at_record *r);
 
 /* ---- anchor_times.c ------------------------------------------------------------------------- */
 

@@ -30,9 +30,7 @@ at_context at_context_copy(at_arena *a, const at_context *c) {
 
 static int group_of(reading *s, const at_record *r) {
     at_text_clear(&s->text);
-    at_text_add(&s->text, r->extra.present ? r->extra.context_hash : r->target);
-    at_text_add(&s->text, "\n");
-    at_workload_identity(&s->text, r);
+    at_record_competition(&s->text, r);
     int i = at_key_map_add(&s->keys, at_text_str(&s->text));
     if (i < s->groups.len) return i;
     at_log_group *g = at_push(s->arena, &s->groups);

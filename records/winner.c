@@ -89,66 +89,38 @@ int at_winner(const at_contender *c, int n) {
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-void at_record_context_key(at_text *out, const at_record *r) {
-    at_text_add(out, r->extra.present ? r->extra.context_hash : "");
-    at_text_add(out, "\n");
-    if (!r->extra.present) at_text_add(out, r->target);
+void at_record_competition(at_text *out, const at_record *r) {
+    at_text_addf(out, "%s\n%s\n", r->extra.present ? r->extra.context_hash : "",
+                 r->extra.present ? "" : r->target);
+    at_workload_identity(out, r);
 }
 
 typedef struct competition {
     AT_VEC(at_contender) contenders;
-    AT_VEC(const at_record *) records; /* [contenders] */
+    AT_VEC(int) numbers; /* [contenders] of their records */
 } competition;
 
-const at_record *at_record_best(const at_record *const *records, int n) {
-    const at_record *best = NULL;
+void at_mark_winners(const char *path, const at_record *records, int n, at_pick_fn *use,
+                     void *use_ctx, bool *wins) {
     at_arena *a = at_arena_new();
     at_key_map keys = {.arena = a};
-    AT_VEC(competition) contexts = {0}; /* [keys] */
+    AT_VEC(competition) of = {0}; /* [keys] */
     at_text key = {0};
     for (int i = 0; i < n; i++) {
-        const at_record *r = records[i];
-        if (!at_record_is_candidate(r)) continue;
-        at_text_clear(&key);
-        at_record_context_key(&key, r);
-        int k = at_key_map_add(&keys, at_text_str(&key));
-        if (k == contexts.len) *at_push(a, &contexts) = (competition){0};
-        competition *c = &contexts.data[k];
-        *at_push(a, &c->contenders) = (at_contender){at_record_mean(r), r->finals, r->num_finals};
-        *at_push(a, &c->records) = r;
-    }
-    for (int k = 0; k < contexts.len; k++) {
-        const competition *c = &contexts.data[k];
-        int winner = at_winner(c->contenders.data, c->contenders.len);
-        const at_record *r = winner < 0 ? NULL : c->records.data[winner];
-        if (r && (!best || at_record_time(r) < at_record_time(best))) best = r;
-    }
-    at_text_free(&key);
-    at_arena_free(a);
-    return best;
-}
-
-void at_mark_winners(const at_record *records, int n, bool *wins) {
-    typedef struct group {
-        AT_VEC(const at_record *) of;
-    } group;
-    at_arena *a = at_arena_new();
-    at_key_map keys = {.arena = a};
-    AT_VEC(group) tasks = {0}; /* [keys] */
-    at_text key = {0};
-    for (int i = 0; i < n; i++) {
+        const at_record *r = &records[i];
         wins[i] = false;
+        if (!at_record_is_candidate(r) || (use && !use(use_ctx, path, r))) continue;
         at_text_clear(&key);
-        at_workload_identity(&key, &records[i]);
-        if (records[i].extra.present && records[i].extra.context.cache)
-            at_text_addf(&key, "\n%s", records[i].extra.context.cache);
-        int k = at_key_map_add(&keys, at_text_str(&key));
-        if (k == tasks.len) *at_push(a, &tasks) = (group){0};
-        *at_push(a, &tasks.data[k].of) = &records[i];
+        at_record_competition(&key, r);
+        const int k = at_key_map_add(&keys, at_text_str(&key));
+        if (k == of.len) *at_push(a, &of) = (competition){0};
+        *at_push(a, &of.data[k].contenders) =
+            (at_contender){at_record_mean(r), r->finals, r->num_finals};
+        *at_push(a, &of.data[k].numbers) = i;
     }
-    for (int k = 0; k < tasks.len; k++) {
-        const at_record *best = at_record_best(tasks.data[k].of.data, tasks.data[k].of.len);
-        if (best) wins[best - records] = true;
+    for (int k = 0; k < of.len; k++) {
+        const int winner = at_winner(of.data[k].contenders.data, of.data[k].contenders.len);
+        if (winner >= 0) wins[of.data[k].numbers.data[winner]] = true;
     }
     at_text_free(&key);
     at_arena_free(a);

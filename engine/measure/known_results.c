@@ -34,6 +34,7 @@ struct at_known {
     table tables[PROPERTIES];
     const at_record *best;
     int epochs;
+    bool has_others;
 };
 
 at_known *at_known_new(at_arena *a) {
@@ -146,6 +147,8 @@ const at_record *at_known_best(const at_known *k) { return k->best; }
 int at_known_count(const at_known *k) { return k->results.len; }
 
 const at_record *at_known_at(const at_known *k, int i) { return k->results.data[i]; }
+
+bool at_known_has_others(const at_known *k) { return k->has_others; }
 
 int at_known_epochs(const at_known *k) { return k->epochs; }
 
@@ -285,6 +288,8 @@ static bool is_of_context(at_known *k, const at_session *s, const at_record *r, 
     char hash[33];
     if (!strcmp(r->extra.context_hash, s->how.context_hash)) return true;
     at_context as_now = r->extra.context;
+    k->has_others |=
+        as_now.threads != s->how.threads || strcmp(as_now.isa, s->how.context.isa) != 0;
     if (!*as_now.machine) as_now.machine = s->how.context.machine;
     at_context_hash(&as_now, hash);
     if (!strcmp(hash, s->how.context_hash)) return accept(k, r, c), true;

@@ -21,6 +21,9 @@ const at_record *at_known_by_code(const at_known *k, const char *hash);
 const at_record *at_known_best(const at_known *k); /* by its trial; NULL: none is valid */
 int at_known_count(const at_known *k);
 const at_record *at_known_at(const at_known *k, int i); /* in the order in which they were added */
+/* Has the log that was read records of the task with other threads, or for another instruction set?
+ */
+bool at_known_has_others(const at_known *k);
 /* How often a search over several workers was begun with the log that was read. */
 int at_known_epochs(const at_known *k);
 /* As at_winner says, of all that is known; *final: the last one it was in, NULL: none. */

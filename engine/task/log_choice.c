@@ -185,19 +185,22 @@ bool at_is_of_other_pattern(const at_record *r, const at_pattern *p) {
     return p && r->extra.present && strcmp(r->extra.context.pattern, p->hash) != 0;
 }
 
-/* The state of the caches that the record was measured with; NULL: it does not say. */
-static const char *cache_of(const at_record *r) {
-    return r->extra.present ? r->extra.context.cache : NULL;
-}
-
-/* How far it is what was asked for: a larger number counts before a smaller. */
-static int rank(const at_engine_options *o, const at_record *r, const at_pattern *pattern,
-                const char *isa) {
-    const char *cache = cache_of(r);
+/* How far its context is what was asked for: a larger number counts before a smaller. */
+static int rank(const at_engine_options *o, const at_record *r, const at_pattern *pattern) {
     if (at_is_of_other_pattern(r, pattern)) return 0;
-    const bool is_of_set = isa && r->extra.present && !strcmp(r->extra.context.isa, isa);
-    const bool is_of_state = cache && !strcmp(cache, at_cache_name(o->cache));
-    return 1 + 4 * at_is_of_this_cpu(r) + 2 * is_of_set + is_of_state;
+    const at_context *c = &r->extra.context; /* of ours */
+    const bool ours = r->extra.present;
+    const bool agrees[] = {
+        at_is_of_this_cpu(r),
+        ours && o->isa && !strcmp(c->isa, o->isa),
+        ours && o->set & AT_SET_THREADS && c->threads == (o->threads ? o->threads : 1),
+        ours && o->set & AT_SET_COMPILER && !strcmp(c->compiler, at_compiler_name(o->compiler)),
+        ours && o->set & AT_SET_PACKING && !strcmp(c->packing, at_packing_name(o->packing)),
+        ours && c->cache && !strcmp(c->cache, at_cache_name(o->cache)),
+    };
+    int rank = 1;
+    for (size_t i = 0; i < sizeof agrees / sizeof *agrees; i++) rank = 2 * rank + agrees[i];
+    return rank;
 }
 
 static void count_versions(const at_engine_options *o, const at_log_choice *c,
@@ -220,14 +223,14 @@ void at_log_tell_cpu(at_arena *a, const at_engine_options *o, const char *path, 
                                 path, (long long)r->line, name, at_record_cpu(r)));
 }
 
-void at_log_tell_cache(at_arena *a, const at_engine_options *o, const char *path, const char *name,
-                       const at_record *r, const char *other) {
-    if (!other) return;
-    at_engine_warn(o,
-                   at_format(a,
-                             "%s: records of %s were measured with %s and with %s caches, and do "
-                             "not compete; the best with %s ones is taken",
-                             path, name, cache_of(r), other, cache_of(r)));
+void at_log_tell_others(at_arena *a, const at_engine_options *o, const char *path, const char *name,
+                        const at_log_others *others) {
+    if (others->cache)
+        at_engine_warn(o, at_format(a, "%s: records of %s %s", path, name, others->cache));
+    if (others->threads)
+        at_engine_warn(o, at_format(a, "%s: records of %s %s", path, name, others->threads));
+    if (others->isa)
+        at_engine_warn(o, at_format(a, "%s: records of %s %s", path, name, others->isa));
 }
 
 static bool is_pick_of(const at_pick *p, const at_engine_options *o, const at_logged_task *logged,
@@ -237,21 +240,43 @@ static bool is_pick_of(const at_pick *p, const at_engine_options *o, const at_lo
            (o->accept_changed || !at_is_of_changed_template(r, task));
 }
 
-const char *at_log_other_cache(const at_engine_options *o, const at_log_choice *c,
-                               const at_logged_task *logged, const at_task *task,
-                               const at_record *best) {
-    const char *own = cache_of(best);
-    for (int i = 0; logged && own && i < c->num_picks; i++) {
-        const char *cache = cache_of(&c->picks[i].record);
-        if (cache && strcmp(cache, own) != 0 && is_pick_of(&c->picks[i], o, logged, task))
-            return cache;
+static void compare(at_arena *a, const at_context *own, const at_context *c, bool competes,
+                    at_log_others *out) {
+    if (own->cache && c->cache && strcmp(c->cache, own->cache) != 0)
+        out->cache = at_format(a,
+                               "were measured with %s and with %s caches, and do not compete; the "
+                               "best with %s ones is taken",
+                               own->cache, c->cache, own->cache);
+    if (competes && c->threads != own->threads)
+        out->threads =
+            at_format(a,
+                      "are of %d and of %d threads, and the fastest, of %d, is taken; "
+                      "--threads chooses",
+                      own->threads < c->threads ? own->threads : c->threads,
+                      own->threads < c->threads ? c->threads : own->threads, own->threads);
+    if (competes && strcmp(c->isa, own->isa) != 0)
+        out->isa =
+            at_format(a, "are of %s and of %s, and the fastest, of %s, is taken; --isa chooses",
+                      own->isa, c->isa, own->isa);
+}
+
+/* Those that count as much as the best one compete with it by their times. */
+void at_log_find_others(at_arena *a, const at_engine_options *o, const at_log_choice *c,
+                        const at_logged_task *logged, const at_task *task,
+                        const at_pattern *pattern, const at_record *best, at_log_others *out) {
+    const int highest = rank(o, best, pattern);
+    *out = (at_log_others){0};
+    for (int i = 0; logged && best->extra.present && i < c->num_picks; i++) {
+        const at_record *r = &c->picks[i].record;
+        if (r->extra.present && is_pick_of(&c->picks[i], o, logged, task))
+            compare(a, &best->extra.context, &r->extra.context, rank(o, r, pattern) == highest,
+                    out);
     }
-    return NULL;
 }
 
 at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choice *c,
                       const at_logged_task *logged, const at_task *task, const at_pattern *pattern,
-                      const char *isa, const at_pick **out, at_error *err) {
+                      const at_pick **out, at_error *err) {
     const char *name = at_task_row(task)->name;
     int64_t used = 0, changed = 0;
     int highest = -1;
@@ -260,7 +285,7 @@ at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choi
     count_versions(o, c, logged, task, &used, &changed);
     for (int i = 0; logged && i < c->num_picks; i++) {
         if (!is_pick_of(&c->picks[i], o, logged, task)) continue;
-        int n = rank(o, &c->picks[i].record, pattern, isa);
+        int n = rank(o, &c->picks[i].record, pattern);
         if (n > highest || (n == highest && c->picks[i].time_s < best->time_s))
             highest = n, best = &c->picks[i];
     }

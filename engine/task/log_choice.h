@@ -38,19 +38,24 @@ at_status at_log_choose(at_arena *a, const at_engine_options *o, const char *pat
 /* The log's only task of that template. AT_E_INPUT: none; AT_E_USAGE: several, which are listed. */
 at_status at_log_only_task(const at_log_choice *c, const at_template_row *row,
                            const at_logged_task **out, at_error *err);
-/* The best record of a task (logged NULL: the log holds none of it). Records of this instruction
- * set (NULL: any) count before others, those of this pattern before those of another, those with
- * caches in the state of o->cache before those in another; those of another version of the template
+/* The best record of a task (logged NULL: the log holds none of it), out of the winners of its
+ * contexts: the context that is what was asked for comes first. Those of this pattern count before
+ * those of another, then those of this CPU, of the instruction set, threads, compiler and packing
+ * that o sets, and with caches in the state of o->cache. Those of another version of the template
  * count where o says so only, and are told of, as are those that are no configuration of the task,
- * which never count. Of several contexts the least time wins. AT_E_NO_VALID: all are failures, or
- * of another version; AT_E_INPUT: none, or none that fits. */
+ * which never count. Of several such contexts the least time wins. AT_E_NO_VALID: all are failures,
+ * or of another version; AT_E_INPUT: none, or none that fits. */
 at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choice *c,
                       const at_logged_task *logged, const at_task *task, const at_pattern *pattern,
-                      const char *isa, const at_pick **out, at_error *err);
-/* Another state of the caches, in which the log has records of the task, too; NULL: none. */
-const char *at_log_other_cache(const at_engine_options *o, const at_log_choice *c,
-                               const at_logged_task *logged, const at_task *task,
-                               const at_record *best);
+                      const at_pick **out, at_error *err);
+/* In what other contexts the log has records of the task, too: texts, NULL where they agree. */
+typedef struct at_log_others {
+    const char *cache;         /* which do not compete with the best one */
+    const char *threads, *isa; /* which do, by their times: nobody asked for one of them */
+} at_log_others;
+void at_log_find_others(at_arena *a, const at_engine_options *o, const at_log_choice *c,
+                        const at_logged_task *logged, const at_task *task,
+                        const at_pattern *pattern, const at_record *best, at_log_others *out);
 /* The record on a line, of that template. AT_E_USAGE: there is none. */
 at_status at_log_record_on_line(at_arena *a, const at_engine_options *o, const char *path,
                                 int64_t line, const at_template_row *row, const at_record **out,
@@ -62,8 +67,8 @@ bool at_is_of_other_pattern(const at_record *r, const at_pattern *p);
 /* A warning where the record that was chosen is of another CPU. */
 void at_log_tell_cpu(at_arena *a, const at_engine_options *o, const char *path, const char *name,
                      const at_record *r);
-/* A warning where there are records in another state of the caches (NULL: there are none). */
-void at_log_tell_cache(at_arena *a, const at_engine_options *o, const char *path, const char *name,
-                       const at_record *r, const char *other);
+/* A warning for each of these. */
+void at_log_tell_others(at_arena *a, const at_engine_options *o, const char *path, const char *name,
+                        const at_log_others *others);
 
 #endif

@@ -105,7 +105,7 @@ static at_status best_of_ways(at_arena *a, const at_engine_options *o, const at_
     }
     if (out->has_config) {
         at_log_tell_cpu(a, o, choice->path, p->name, out->record);
-        at_log_tell_cache(a, o, choice->path, p->name, out->record, out->other_cache);
+        at_log_tell_others(a, o, choice->path, p->name, &out->others);
         return AT_OK;
     }
     return at_fail(err, why.status ? AT_E_NO_VALID : AT_E_INPUT,

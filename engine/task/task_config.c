@@ -78,14 +78,13 @@ static at_status from_line(at_arena *a, const at_engine_options *o, const at_req
                    (long long)q->line, q->log, out->row->name);
 }
 
-static at_status take_best(at_arena *a, const at_engine_options *o, const at_request *q,
-                           const at_log_choice *choice, const at_logged_task *logged,
-                           at_selection *out, at_error *err) {
+static at_status take_best(at_arena *a, const at_engine_options *o, const at_log_choice *choice,
+                           const at_logged_task *logged, at_selection *out, at_error *err) {
     const at_pick *best;
-    AT_TRY(at_log_best(a, o, choice, logged, out->task, out->pattern, q->isa, &best, err));
+    AT_TRY(at_log_best(a, o, choice, logged, out->task, out->pattern, &best, err));
     out->record = &best->record;
     out->time_s = best->time_s;
-    out->other_cache = at_log_other_cache(o, choice, logged, out->task, out->record);
+    at_log_find_others(a, o, choice, logged, out->task, out->pattern, out->record, &out->others);
     return AT_OK;
 }
 
@@ -103,9 +102,9 @@ static at_status from_best(at_arena *a, const at_engine_options *o, const at_req
     AT_TRY(at_log_choose(a, o, q->log, rows, args, q->sketch, &choice, err));
     if (choice.tasks.len || !args) AT_TRY(at_log_only_task(&choice, out->row, &task, err));
     if (!args) AT_TRY(task_of_log(a, q, task->args, task->line, out, err));
-    AT_TRY(take_best(a, o, q, &choice, task, out, err));
+    AT_TRY(take_best(a, o, &choice, task, out, err));
     at_log_tell_cpu(a, o, q->log, out->row->name, out->record);
-    at_log_tell_cache(a, o, q->log, out->row->name, out->record, out->other_cache);
+    at_log_tell_others(a, o, q->log, out->row->name, &out->others);
     return AT_OK;
 }
 
@@ -138,9 +137,9 @@ static at_status select_logged(at_arena *a, const at_engine_options *o, const at
         at_fail_at(err, "%s:%lld: ", q->log, (long long)t->line);
         return err->status = AT_E_INPUT;
     }
-    AT_TRY(take_best(a, o, q, choice, t, out, err));
+    AT_TRY(take_best(a, o, choice, t, out, err));
     at_log_tell_cpu(a, o, q->log, out->row->name, out->record);
-    at_log_tell_cache(a, o, q->log, out->row->name, out->record, out->other_cache);
+    at_log_tell_others(a, o, q->log, out->row->name, &out->others);
     out->has_config = true;
     return take_record(a, q->log, out, err);
 }
@@ -151,7 +150,7 @@ at_status at_select_logged(at_arena *a, const at_engine_options *o, const at_req
     for (int i = 0; i < choice->tasks.len; i++) {
         const at_logged_task *t = &choice->tasks.data[i];
         if (t->row != out->row || !at_args_equal(t->args, at_task_args(out->task))) continue;
-        AT_TRY(take_best(a, o, q, choice, t, out, err));
+        AT_TRY(take_best(a, o, choice, t, out, err));
         out->has_config = true;
         return take_record(a, choice->path, out, err);
     }

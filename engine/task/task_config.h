@@ -3,14 +3,13 @@
 #define AT_ENGINE_TASK_CONFIG_H
 
 #include "engine/options.h"
+#include "engine/task/log_choice.h"
 #include "engine/task/weight_form.h"
 #include "templates/pattern.h"
 #include "sketch/sketch.h"
 #include "templates/task.h"
 
 enum { AT_MAX_ARRAYS = 32 };
-
-struct at_log_choice; /* log_choice.h */
 
 typedef struct at_request {
     const at_template_row *row; /* NULL: the one of this name, */
@@ -37,7 +36,6 @@ typedef struct at_request {
     int64_t index;
     const char *log; /* its best record of the task, */
     int64_t line;    /* or the one on this line; 0: the best */
-    const char *isa; /* records of this instruction set count before others; NULL: all alike */
 } at_request;
 
 typedef struct at_selection {
@@ -45,8 +43,7 @@ typedef struct at_selection {
     at_task *task;
     const at_record *record;   /* the one taken from a log, or NULL */
     double time_s;             /* of the best of a log, as at_pick tells it; else 0 */
-    const char *other_cache;   /* the log has records in this state of the caches, too, which do not
-                                  compete with the best; NULL: none */
+    at_log_others others;      /* contexts that the log has records in, too */
     const at_pattern *pattern; /* of the task's sparse weight, or NULL */
     const float *weight;       /* values of --weight for this tensor; NULL: seeded integers */
     int weight_tensor;
@@ -77,7 +74,7 @@ at_status at_select_config(at_arena *a, const at_engine_options *o, const at_req
 /* The task that q names, and, where a log that was read holds valid records of it, the best of
  * them; out->has_config tells. AT_E_NO_VALID: all are failures. */
 at_status at_select_logged(at_arena *a, const at_engine_options *o, const at_request *q,
-                           const struct at_log_choice *choice, at_selection *out, at_error *err);
+                           const at_log_choice *choice, at_selection *out, at_error *err);
 /* Of out, whose task is known, config and from: text is as at_request.config. AT_E_USAGE AT_E_INPUT
  */
 at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char *text,

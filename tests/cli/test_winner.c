@@ -311,9 +311,59 @@ static void delivered(void **state) {
     assert_non_null(strstr(r->err, "--final-dialect gnu: own is delivered as it is tuned"));
 }
 
+/* The same trials, but the first of each index, as if of another context: so many times as fast. */
+static void add_context(const char *log, const char *context, int times) {
+    cli_expect(0,
+               "sed -E 's/%s/; s/\"context_hash\": \"[0-9a-f]{28}/&%d000/; "
+               "s/(\"context_hash\": \"[0-9a-f]{28})(.000)[0-9a-f]{4}/\\1\\2/; "
+               "s/\"result\": \\[\\[[^]]*\\]/\"result\": [[1e-0%d]/; "
+               "s/, \"pairs\": \\{[^}]*\\}//; s/\"samples_s\": \\[[^]]*\\], //' one.log >>%s",
+               context, times, 3 + times, log);
+}
+
+/* Of several contexts the one that is asked for, by every command; verify and pick_best name one of
+ * each. */
+static void contexts(void **state) {
+    static const struct {
+        const char *options, *context;
+        int threads;
+        const char *isa;
+    } of[] = {{"", "of 1 and of 2 threads, and the fastest, of 2", 2, "scalar"},
+              {"--threads 2", "", 2, "scalar"},
+              {"--threads 1 --isa scalar", "", 1, "scalar"},
+              {"--isa avx2", "", 1, "avx2"}};
+    (void)state;
+    cli_expect(0, TUNE "--isa scalar --trials 3 --log one.log; grep -v '^#' one.log | grep -v "
+                       "'\"part\": \"anchor\"' > m.log; mv m.log one.log; cp one.log all.log");
+    add_context("all.log", "\"threads\": 1/\"threads\": 2", 4);
+    add_context("all.log", "\"isa\": \"scalar\"/\"isa\": \"avx2\"", 3);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const cli_result *r = cli_expect(
+            0, "./autotune apply conv2d_3x3_gemm " ARGS " --log all.log %s -o all.c --force --json",
+            of[i].options);
+        const bool warned = strstr(r->err, " chooses");
+        assert_int_equal(warned, *of[i].context != 0);
+        assert_non_null(strstr(r->err, of[i].context));
+        const int64_t line = index_in(cli_read("all.c"), "configuration from all.log:");
+        cli_expect(0, "sed -n %lldp all.log | grep '\"threads\": %d' | grep '\"isa\": \"%s\"'",
+                   (long long)line, of[i].threads, of[i].isa);
+    }
+    cli_expect(0, "./autotune pick_best all.log --json");
+    assert_int_equal(cli_member(cli_json(), "picked")->count, 3);
+    int winners = 0;
+    cli_run("./autotune verify all.log --json");
+    for (const at_json *r = cli_member(cli_json(), "records")->child; r; r = r->next)
+        winners += cli_member(r, "winner")->boolean;
+    assert_int_equal(winners, 3);
+    /* What comes next names the context where the log has others. */
+    const cli_result *r = cli_expect(0, TUNE "--isa scalar --trials 3 --log all.log");
+    assert_non_null(strstr(r->out, " --log all.log --threads 1 --isa scalar -o kernel.c\n"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(runs),       cmocka_unit_test(made_up),
                                        cmocka_unit_test(killed),     cmocka_unit_test(unfit),
-                                       cmocka_unit_test(of_no_task), cmocka_unit_test(delivered)};
+                                       cmocka_unit_test(of_no_task), cmocka_unit_test(delivered),
+                                       cmocka_unit_test(contexts)};
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

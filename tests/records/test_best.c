@@ -379,10 +379,11 @@ static void finals(void **state) {
     assert_true(at_record_time(&records[0]) == 0.55 && at_record_time(&records[10]) == 0.51);
     assert_true(at_record_peak(&records[0]) == 0 && at_record_peak(&records[10]) == 100);
     assert_null(at_record_final(&records[1]));
-    const at_record *both[] = {&records[0], &records[10]};
-    assert_ptr_equal(at_record_best(both, 2), &records[10]);
-    assert_ptr_equal(at_record_best(both, 1), &records[0]);
-    assert_null(at_record_best(both, 0));
+    bool wins[11];
+    at_mark_winners("a.log", records, 11, NULL, NULL, wins);
+    for (int i = 0; i < 11; i++) assert_int_equal(wins[i], i == 10);
+    at_mark_winners("a.log", records, 10, NULL, NULL, wins);
+    assert_true(wins[0]);
     /* What was found since the final has only its mean. */
     const char *z = printed(a, line_of(a, NULL, 1, 2, "0.39", 0, zen));
     put_file("b.log", z);

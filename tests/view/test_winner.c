@@ -231,12 +231,24 @@ static void by_pick(at_arena *a, winners out) {
     for (int i = 0; i < n; i++) out[context_of(&picks[i].record)] = (int)picks[i].record.line;
 }
 
+static int first_of(const at_record *all, const at_record *r) {
+    int i = 0;
+    while (!at_record_is_candidate(&all[i]) || context_of(&all[i]) != context_of(r)) i++;
+    return i;
+}
+
+/* context < 0: of all contexts the fastest, of two as fast that which came first. */
 static const at_record *best_of(at_arena *a, const at_record *all, int n, int context) {
-    const at_record **of = AT_NEW_ARRAY(a, const at_record *, n);
-    int num = 0;
-    for (int i = 0; i < n; i++)
-        if (context < 0 || context_of(&all[i]) == context) of[num++] = &all[i];
-    return at_record_best(of, num);
+    bool *wins = AT_NEW_ARRAY(a, bool, n);
+    const at_record *best = NULL;
+    at_mark_winners(path, all, n, NULL, NULL, wins);
+    for (int i = 0; i < n; i++) {
+        if (!wins[i] || (context >= 0 && context_of(&all[i]) != context)) continue;
+        const double ahead = best ? at_record_time(best) - at_record_time(&all[i]) : 1;
+        if (ahead > 0 || (ahead == 0 && first_of(all, &all[i]) < first_of(all, best)))
+            best = &all[i];
+    }
+    return best;
 }
 
 static void by_curves(const made *m, at_arena *a, winners out, double *speeds) {
