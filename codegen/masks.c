@@ -81,10 +81,14 @@ typedef struct {
     const at_aff *rest;
 } mask_atom;
 
-/* Terms over loops alone, which are few numbers. */
-static bool is_exact(at_low *l, const at_aff *x, int64_t *bounds) {
-    for (int i = 0; i < x->n; i++)
-        if (l->syms.data[x->t[i].sym].kind != AT_SYM_LOOP) return false;
+/* Terms over loops, and over quotients that are the same for all lanes, which are few numbers. */
+static bool is_exact(const masker *m, const at_aff *x, int64_t *bounds) {
+    at_low *l = m->l;
+    for (int i = 0; i < x->n; i++) {
+        const at_sym s = l->syms.data[x->t[i].sym];
+        const bool is_same = s.kind == AT_SYM_DIV && !(s.deps & m->lanes) && !at_aff_reads(l, s.of);
+        if (s.kind != AT_SYM_LOOP && !is_same) return false;
+    }
     at_aff_range(l, x, &bounds[0], &bounds[1]);
     return bounds[0] > -MOST_EXACT && bounds[1] < MOST_EXACT;
 }
@@ -110,7 +114,7 @@ static bool is_mask_atom(const masker *m, const at_aff *atom, mask_atom *out) {
     if (out->entry < 0) { /* numbers that lie side by side, one way or the other */
         out->k = step_of(m, atom) < 0 ? -1 : 1;
         out->rest = at_aff_scale(l, atom, out->k);
-        return step_of(m, out->rest) <= 1 && is_exact(l, out->rest, out->bounds) &&
+        return step_of(m, out->rest) <= 1 && is_exact(m, out->rest, out->bounds) &&
                out->bounds[1] - out->bounds[0] < MOST_NUMBERS;
     }
     if (out->k != 1 && out->k != -1) return false;
@@ -120,7 +124,7 @@ static bool is_mask_atom(const masker *m, const at_aff *atom, mask_atom *out) {
         if (s.of->t[i].sym < AT_MAX_LOOPS && (AT_BIT(s.of->t[i].sym) & m->lanes) &&
             s.of->t[i].k != 1)
             return false;
-    return !(at_aff_opaque_deps(l, s.of) & m->lanes) && is_exact(l, out->rest, out->bounds) &&
+    return !(at_aff_opaque_deps(l, s.of) & m->lanes) && is_exact(m, out->rest, out->bounds) &&
            lies_inside(m, s.tensor, s.of);
 }
 

@@ -239,8 +239,9 @@ static at_cut_action choose(atom_query *q, const at_aff *atom) {
     if (!at_loop_is_unrolled(inner) && at_ir_has_sum(n->child)) return AT_CUT_LEAVE;
     const int64_t partial = num_partial(q, without, deps & below);
     if (partial == 0 || partial == 1) return AT_CUT_SET_APART;
-    int64_t width = at_loop_trips(inner);
-    return at_loop_trips(n) > width ? AT_CUT_SET_APART : AT_CUT_LEAVE;
+    const int64_t width = at_loop_trips(inner), trips = at_loop_trips(n);
+    return trips > width || (trips > 1 && at_masks_serve(l, n->child, facts, 0)) ? AT_CUT_SET_APART
+                                                                                 : AT_CUT_LEAVE;
 }
 
 /* ---- the first of which something is done ---------------------------------------------------- */
