@@ -228,7 +228,7 @@ static void copy(at_estimator *e, const est_leaf *x, int root) {
     e->out->operations += vectors * st->operations;
     e->out->copies_ns += vectors * (double)s->copy_ns * (1 + 0.5 * st->operations) +
                          elements / run * (double)s->run_ns + calls * (double)s->turn_ns;
-    est_memory(e, x, -1, NULL);
+    est_memory(e, x, false, -1, NULL);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -284,9 +284,9 @@ double est_written_ns(const at_estimator *e, const est_leaf *x);
 
 /* These add to e->out.
  * estimate_memory.c: lines from beyond each level for one leaf, as if the least recently used went
- * first. What access number `apart` (-1: none) has from L2 is told instead of timed, [0], and what
- * it has from L3, [1]. */
-void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lines);
+ * first. is_paired: multiply-adds have loads of their own. What access number `apart` (-1: none)
+ * has from L2 is told instead of timed, [0], and what it has from L3, [1]. */
+void est_memory(at_estimator *e, const est_leaf *x, bool is_paired, int apart, double *apart_lines);
 /* estimate_sum.c: a sum, with the leaf that uses it up (or NULL): loops from root on are its tile.
  * Of several in one tile the first has the tile's calls and time, each its operations and lines. */
 void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,

@@ -70,7 +70,7 @@ static double within_line(double stride, int64_t line) {
 
 /* What loops from i on touch. steps: all bits of the steps that the access takes around. */
 static void touch_from(est_access *a, int i, const wide *w, int num, uint64_t steps) {
-    double elements = 1, run = 1, places = 1, rows = 1, row = 1, joints = 0;
+    double elements = 1, run = 1, places = 1, most = 1, rows = 1, row = 1, joints = 0;
     const int64_t line = est_line(a->buffer);
     const double each = (double)a->buffer->bytes;
     bool whole = true;
@@ -79,6 +79,7 @@ static void touch_from(est_access *a, int i, const wide *w, int num, uint64_t st
         elements *= n;
         if (whole) run *= n;
         else places *= n < d->places ? n : d->places;
+        if (!whole && n > 1) most = est_max(most, d->places);
         whole &= n >= d->limit;
         if (n <= 1) continue;
         if (rows == 1 && (d->stride <= row || d->stride <= (double)line)) {
@@ -92,6 +93,7 @@ static void touch_from(est_access *a, int i, const wide *w, int num, uint64_t st
     a->lines[i] = lines_of(rows, row, steps, line);
     a->joints[i] = joints * rows;
     a->crowd[i] = elements * each;
+    places = est_min(places, most); /* of one step's multiples are those of larger powers of two */
     if (places * run * each >= WAY_BYTES || places * run >= elements) return; /* nor with lines */
     double bytes = est_max(run * each, EST_LINE_BYTES), apart = elements / run;
     if (places >= apart || places * bytes >= WAY_BYTES) return;
@@ -273,8 +275,30 @@ void est_touched_by_all(at_estimator *e) {
     e->levels = levels;
 }
 
+/* Cores bring lines in pairs. Is the other line of a pair written only when the nearest cache holds
+ * neither any more? */
+static bool is_single(const at_estimator *e, const est_leaf *x, const est_access *a) {
+    const double pair = 2 * (double)est_line(a->buffer);
+    double run = 1;
+    for (int i = x->num_loops - 1; i >= 0; i--) {
+        if (!a->step[i] || (double)a->step[i] > run) continue;
+        run *= x->loop[i].turns;
+        if (run >= pair) return est_bytes(a, i + 1, true) > (double)e->o.cache_bytes[0];
+    }
+    return false;
+}
+
+/* What a line from the second level takes that comes between loads which multiply-adds have of
+ * their own: what vectors of a tile of one take longer from there. */
+static double between_ns(const at_estimator *e) {
+    const at_speeds *s = e->o.speeds;
+    const double vectors = EST_LINE_BYTES / (4.0 * e->o.target->lanes); /* of a line */
+    return vectors * est_max(0, (double)(s->far_ns[0][0] - s->step_ns[0][0]));
+}
+
 /* Lines from beyond each level for one leaf, as if the least recently used went first. */
-void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lines) {
+void est_memory(at_estimator *e, const est_leaf *x, bool is_paired, int apart,
+                double *apart_lines) {
     const at_speeds *s = e->o.speeds;
     double size = 0;
     bool known = false;
@@ -300,8 +324,12 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
             e->out->bytes[level] += more * EST_LINE_BYTES;
             if (k == apart && level < 2) apart_lines[level] = more;
             if (k != apart || level > 0) lines += more;
+            if (is_paired && level == 0 && k != apart && is_single(e, x, a))
+                e->out->memory_ns += more * (double)s->alone_ns;
         }
-        e->out->memory_ns += lines * (double)s->line_ns[level + 1];
+        double line_ns = s->line_ns[level + 1];
+        if (is_paired && level == 0) line_ns = est_max(line_ns, between_ns(e));
+        e->out->memory_ns += lines * line_ns;
     }
 }
 
@@ -362,19 +390,6 @@ double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access 
 }
 
 /* ---- outputs from afar ----------------------------------------------------------------------- */
-
-/* Cores bring lines in pairs. Is the other line of a pair written only when the nearest cache holds
- * neither any more? */
-static bool is_single(const at_estimator *e, const est_leaf *x, const est_access *a) {
-    const double pair = 2 * (double)est_line(a->buffer);
-    double run = 1;
-    for (int i = x->num_loops - 1; i >= 0; i--) {
-        if (!a->step[i] || (double)a->step[i] > run) continue;
-        run *= x->loop[i].turns;
-        if (run >= pair) return est_bytes(a, i + 1, true) > (double)e->o.cache_bytes[0];
-    }
-    return false;
-}
 
 double est_written_ns(const at_estimator *e, const est_leaf *x) {
     double lines = 0;

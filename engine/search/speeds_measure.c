@@ -224,6 +224,28 @@ static at_status measure_lines(prober *p, at_speeds *s, at_error *err) {
     return AT_OK;
 }
 
+/* How much longer a line from L2 takes where a tile of one row reads every second one. */
+static at_status measure_alone(prober *p, at_speeds *s, at_error *err) {
+    static const char spread[] = "a[Y, K] : input\n"
+                                 "w[P, K, D] : weight\n"
+                                 "acc[y:Y, x:X] = sum(k:K) a[y, k] * w[x/B, k, x%B]\n"
+                                 "out[y:Y, x:X] = acc[y, x]\n";
+    enum { STEPS = 256, LINE = 16 };
+    const int64_t l2 = at_cpu_facts()->l2_bytes ? at_cpu_facts()->l2_bytes : 512 << 10,
+                  panels = l2 / 2 / (2 * LINE * 4 * STEPS);
+    double ns[2];
+    for (int i = 0; i < 2; i++) {
+        const size sizes[] = {
+            {"Y", 1},       {"X", panels * LINE},  {"K", STEPS},      {"P", panels},
+            {"B", LINE},    {"D", (i + 1) * LINE}, {"yo", 1},         {"yi", 1},
+            {"xo", panels}, {"xi", LINE},          {"ko", STEPS / 4}, {"ki", 4}};
+        AT_TRY(
+            time_kernel(p, spread, product_tree, sizes, sizeof sizes / sizeof *sizes, &ns[i], err));
+    }
+    s->alone_ns = (float)fmax((ns[1] - ns[0]) / (double)(panels * STEPS), 0.001);
+    return AT_OK;
+}
+
 /* ---- sums in memory -------------------------------------------------------------------------- */
 
 static const char stored_tree[] = "ko, yi, xi:vec =>\n"
@@ -350,6 +372,7 @@ static at_status measure_set(prober *p, int set, at_speeds *s, at_error *err) {
     if (s->waits_ns[0] <= 0 || chain < s->waits_ns[0]) s->waits_ns[0] = chain;
     AT_TRY(measure_tiles(p, s, err));
     AT_TRY(measure_lines(p, s, err));
+    AT_TRY(measure_alone(p, s, err));
     AT_TRY(measure_stored(p, s, err));
     AT_TRY(measure_apart(p, s, err));
     return measure_copies(p, s, err);

@@ -10,7 +10,8 @@
 
 static const float stream_ns = 2; /* of a line from the third level by itself */
 
-static at_estimate estimate_by(at_arena *a, const program *of, at_estimate_options o) {
+static at_estimate estimate_of_core(at_arena *a, const program *of, at_estimate_options o,
+                                    float alone_ns) {
     const at_program *p = program_of(a, of);
     at_speeds speeds;
     at_estimate out;
@@ -19,8 +20,14 @@ static at_estimate estimate_by(at_arena *a, const program *of, at_estimate_optio
     o.threads = 1;
     at_speeds_guess(at_core_find("sapphirerapids"), o.target, &speeds);
     speeds.stream_ns[2] = stream_ns;
+    speeds.alone_ns = alone_ns;
+    speeds.peak_gflops = 96;
     assert_true(at_estimate_of(at_estimator_new(a, p->compute, &o), p, &out));
     return out;
+}
+
+static at_estimate estimate_by(at_arena *a, const program *of, at_estimate_options o) {
+    return estimate_of_core(a, of, o, 0);
 }
 
 static at_estimate estimate_with(at_arena *a, const program *of, int64_t l1_bytes,
@@ -340,6 +347,54 @@ static void lines_by_themselves(void **state) {
     at_arena_free(a);
 }
 
+/* Where multiply-adds have loads of their own, lines whose neighbours come long after take what the
+ * core takes longer for such; not two lines at a time, nor what stays in the first level. */
+static void lines_without_neighbours(void **state) {
+    (void)state;
+#define COLUMNS(rows, block)                                                                       \
+    "H=" rows " W=64 w1=" block,                                                                   \
+        "x[H + 2, W] : input\nk[3, W] : input\n"                                                   \
+        "y[h:H, w:W] = sum(r:9) x[h + r, w]*k[r, w]\n",                                            \
+        "w0, h, r:unroll, w1:vec =>\n    @y = h, {w0, w1}/w // r\n"
+    static const program of[] = {{"lines", COLUMNS("2048", "16 w0=4")},
+                                 {"pairs", COLUMNS("2048", "32 w0=2")},
+                                 {"few rows", COLUMNS("64", "16 w0=4")}};
+#undef COLUMNS
+    static const float alone_ns = 0.25F;
+    const double lines = 2 * 2048 * 4; /* read, and written */
+    at_arena *a = at_arena_new();
+    for (int i = 0; i < 3; i++) {
+        const at_estimate_options o = {.cache_bytes = {48 << 10, 2 << 20, 32 << 20}};
+        const at_estimate none = estimate_of_core(a, &of[i], o, 0),
+                          some = estimate_of_core(a, &of[i], o, alone_ns);
+        const double longer_ns = some.ns - none.ns, least_ns = lines * (double)alone_ns;
+        assert_true(some.bytes[0] == none.bytes[0]);
+        if (i ? longer_ns != 0 : longer_ns < least_ns || longer_ns > 1.02 * least_ns)
+            fail_msg("%s: %g ns longer, %g of lines", of[i].name, longer_ns, least_ns);
+    }
+    at_arena_free(a);
+}
+
+/* Rows that begin half a way apart, of every second line, are in no more places than such lines:
+ * what is read of three of them again and again is as much as half of the cache holds. */
+static void rows_of_every_second_line(void **state) {
+    (void)state;
+#define ROWS(count, channels, block)                                                               \
+    "H=64 W=" count " C=" channels " c0=" block " c1=16",                                          \
+        "x[H + 2, W, C] : input\nk[3, C] : input\n"                                                \
+        "y[h:H, w:W, c:C] = sum(r:3) x[h + r, w, c]*k[r, c]\n",                                    \
+        "c0, h, w, r:unroll, c1:vec =>\n    @y = h, w, {c0, c1}/c // r\n"
+    static const program fits = {"fits", ROWS("48", "32", "2")},
+                         piles = {"piles", ROWS("112", "32", "2")};
+#undef ROWS
+    at_arena *a = at_arena_new();
+    const at_estimate_options o = {.cache_bytes = {48 << 10, 2 << 20, 32 << 20}};
+    const double once = 130 * 32 * 4 + 96 * 4; /* of a column */
+    assert_true(estimate_by(a, &fits, o).bytes[0] <= 1.05 * 48 * once);
+    assert_true(estimate_by(a, &piles, o).bytes[0] >= 1.5 * 112 * once);
+    at_arena_free(a);
+}
+
 /* What a step stores by one mask waits for the next one's load by another, while the step's other
  * rows go on: where rows are whole registers, more of them take less time; where they are shorter,
  * each waits for what was stored beside it. */
@@ -412,14 +467,22 @@ static void nine_dimensions(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_through),      cmocka_unit_test(blocks_of_a_sum),
-        cmocka_unit_test(long_axes),         cmocka_unit_test(grouped_stores),
-        cmocka_unit_test(used_up),           cmocka_unit_test(rows_apart),
-        cmocka_unit_test(turned_squares),    cmocka_unit_test(lanes_along_sums),
-        cmocka_unit_test(stored_apart),      cmocka_unit_test(turned_lanes),
-        cmocka_unit_test(bounded_quotients), cmocka_unit_test(lines_by_themselves),
-        cmocka_unit_test(rows_cut_by_masks), cmocka_unit_test(rows_of_phases),
-        cmocka_unit_test(nine_dimensions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(read_through),
+                                       cmocka_unit_test(blocks_of_a_sum),
+                                       cmocka_unit_test(long_axes),
+                                       cmocka_unit_test(grouped_stores),
+                                       cmocka_unit_test(used_up),
+                                       cmocka_unit_test(rows_apart),
+                                       cmocka_unit_test(turned_squares),
+                                       cmocka_unit_test(lanes_along_sums),
+                                       cmocka_unit_test(stored_apart),
+                                       cmocka_unit_test(turned_lanes),
+                                       cmocka_unit_test(bounded_quotients),
+                                       cmocka_unit_test(lines_by_themselves),
+                                       cmocka_unit_test(rows_cut_by_masks),
+                                       cmocka_unit_test(rows_of_phases),
+                                       cmocka_unit_test(nine_dimensions),
+                                       cmocka_unit_test(lines_without_neighbours),
+                                       cmocka_unit_test(rows_of_every_second_line)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
