@@ -123,27 +123,41 @@ static double moves_apart(const at_estimator *e, const est_leaf *end) {
     return is_apart && !is_filled ? 2.0 * e->o.target->lanes : 0;
 }
 
+/* Vectors of a leaf's loops from `root` on; of a sum, those that it keeps. */
+static double kept(const at_estimator *e, const est_leaf *x, int root) {
+    double n = 1;
+    for (const est_loop *l = x->loop + root; l < x->loop + x->num_loops; l++)
+        if (!l->sums) n *= l->ann == AT_ANN_VEC ? ceil(l->turns / e->o.target->lanes) : l->turns;
+    return n;
+}
+
+/* What each sum of a tile goes into, such as a row's elements that its maximum is taken from: so
+ * much arithmetic, and where these are more vectors than sums, they are read and written. */
+static void set_end(const at_estimator *e, const est_leaf *end, int root, est_tile *t) {
+    const double each = kept(e, end, root) / kept(e, t->x, root);
+    t->ends = e->stages[end->node->tensor].operations * est_max(1, each);
+    t->apart = moves_apart(e, end) + (each > 1 ? 2 * each : 0);
+}
+
 static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *end, int root,
                      est_tile *t) {
     const int lanes = e->o.target->lanes;
     const est_stage *s = &e->stages[x->node->tensor];
-    *t =
-        (est_tile){.x = x,
-                   .root = root,
-                   .other = 1,
-                   .steps = 1,
-                   .again = 1,
-                   .width = lanes,
-                   .slower = 1,
-                   .per_term = per_term(e, x),
-                   .share = x->terms->share,
-                   .each = s->operations + 1 - joined(e, x),
-                   .together = x->together,
-                   .is_beside = x->is_beside,
-                   .in_blocks = x->in_blocks,
-                   .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums,
-                   .ends = end && !x->is_end_of_other ? e->stages[end->node->tensor].operations : 0,
-                   .apart = end && !x->is_end_of_other ? moves_apart(e, end) : 0};
+    *t = (est_tile){.x = x,
+                    .root = root,
+                    .other = 1,
+                    .steps = 1,
+                    .again = 1,
+                    .width = lanes,
+                    .slower = 1,
+                    .per_term = per_term(e, x),
+                    .share = x->terms->share,
+                    .each = s->operations + 1 - joined(e, x),
+                    .together = x->together,
+                    .is_beside = x->is_beside,
+                    .in_blocks = x->in_blocks,
+                    .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums};
+    if (end && !x->is_end_of_other) set_end(e, end, root, t);
     int64_t flat = 1; /* lanes beside those of a vector's own loop */
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];

@@ -300,6 +300,32 @@ static void used_up(void **state) {
     at_arena_free(a);
 }
 
+/* Elements of a row that are worked out behind its maximum, in one tile with it, are as much
+ * arithmetic as in a loop of their own, and take as long within the moves of a vector. */
+static void elements_behind_a_sum(void **state) {
+    (void)state;
+#define ROWS                                                                                       \
+    "H=64 W=256 h0=16 h1=4", "x[H, W] : input\n"                                                   \
+                             "most[h:H] = max(k:W) x[h, k]\n"                                      \
+                             "e[h:H, w:W] = exp(x[h, w] - most[h])\n"
+#define LEAF "        @most = {h0, h1}/h // k\n"
+    static const program within = {"within", ROWS,
+                                   "h0:16 =>\n"
+                                   "    h1:unroll, k:vec =>\n" LEAF "    h1:unroll, w:vec =>\n"
+                                   "        @e = {h0, h1}/h, w\n"},
+                         apart = {"apart", ROWS,
+                                  "h0:16 =>\n"
+                                  "    h1:unroll, k:vec =>\n" LEAF "    h1, w:vec =>\n"
+                                  "        @e = {h0, h1}/h, w\n"};
+#undef ROWS
+#undef LEAF
+    at_arena *a = at_arena_new();
+    const at_estimate one = estimate_of(a, &within), two = estimate_of(a, &apart);
+    assert_true(one.operations == two.operations);
+    assert_true(one.ns > 0.5 * two.ns && one.ns < 2 * two.ns);
+    at_arena_free(a);
+}
+
 /* Columns of 32 rows 4 KB apart meet in one place of the first-level cache, which loses each line
  * before it is read again; a line further apart they do not. */
 static void rows_apart(void **state) {
@@ -483,6 +509,7 @@ int main(void) {
                                        cmocka_unit_test(rows_of_phases),
                                        cmocka_unit_test(nine_dimensions),
                                        cmocka_unit_test(lines_without_neighbours),
-                                       cmocka_unit_test(rows_of_every_second_line)};
+                                       cmocka_unit_test(rows_of_every_second_line),
+                                       cmocka_unit_test(elements_behind_a_sum)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
