@@ -228,6 +228,17 @@ bool at_edit_has_branches(const at_tensor *sum);
 at_status at_edit_quotient(at_arena *a, const at_tree *t, const char *stage, const char *name,
                            const at_compute **compute, at_tree **out, at_error *err);
 bool at_edit_has_quotient(const at_compute *c, const at_tensor *sum);
+/* E22: where a stage looks for the first place of an extreme, a stage above, or for the last one,
+ * the extreme is one of blocks of `length` terms, which are stage names[0], and stage names[1], of
+ * s32, says where the block begins that the place is in; the last block ends where the terms do, of
+ * which there are `length` at least (edit_search.c).
+ *     @m = max(k:K) x[k];  @s = min(k:K) x[k] == m ? k : inf   ->
+ *         @names[0] = b: max(k:B) x[min(b*B, K - B) + k];  @m = max(b) names[0][b];
+ *         @names[1] = min(b) names[0][b] == m ? min(b*B, K - B) : K - B;
+ *         @s = min(k:B) x[names[1] + k] == m ? names[1] + k : inf */
+at_status at_edit_search(at_arena *a, const at_tree *t, const char *stage, const char *const *names,
+                         int64_t length, const at_compute **compute, at_tree **out, at_error *err);
+int at_edit_search_of(const at_compute *c, int stage); /* the extreme; -1: none */
 /* E19: where a sum of floats takes bits out of entries of an index tensor, read at a quotient of
  * one of its reductions, the entries are stage `name`, of integers; the reduction goes by entries,
  * and by what else divides it, and the numbers of an entry are terms beside each other, times what

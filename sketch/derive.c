@@ -73,6 +73,7 @@ static const rewrite_row rewrites[] = {
     {.rewrite = rewrite_words},
     {.rewrite = rewrite_shifted},
     {.rewrite = rewrite_branches},
+    {.rewrite = rewrite_search},
     {.rewrite = rewrite_places},
     {.rewrite = rewrite_apart},
     {.rewrite = rewrite_last, .is_layout = true},

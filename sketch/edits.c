@@ -8,8 +8,8 @@
 /* A kind's line: a word, then fields, words that stand there, and in [] what may be left out.
  * S: stage, with .init perhaps; T: so for `other`; L: `loop`; X: the same, an axis; O: `other`, a
  * tensor; Y: the same, an axis; W: `other` is "whole"; 1, 2, 3: so many names; N: names; R: a name
- * with its size; Z: names with sizes; P: a side; A: an annotation; K: a kind of copy, and its own
- * line; B: attributes in []. */
+ * with its size; V: such a name and another one; Z: names with sizes; P: a side; A: an annotation;
+ * K: a kind of copy, and its own line; B: attributes in []. */
 typedef struct edit_line {
     const char *word, *fields;
 } edit_line;
@@ -41,6 +41,7 @@ static const edit_line lines[AT_EDIT_KINDS] = {
     [AT_EDIT_SHIFT] = {"shift", "O for S as 3"},
     [AT_EDIT_PHASES] = {"phases", "S L as 1 [W]"},
     [AT_EDIT_BRANCHES] = {"branches", "S as 2"},
+    [AT_EDIT_SEARCH] = {"search", "S in V"},
     [AT_EDIT_UNPACK] = {"unpack", "S L as 1"},
     [AT_EDIT_QUOTIENT] = {"quotient", "S as 1"},
 };
@@ -100,6 +101,7 @@ static void print_field(at_text *out, const at_edit *e, char field) {
     case '3':
     case 'N':
     case 'R':
+    case 'V':
     case 'Z':
         for (int i = 0; i < at_edit_num_names(e); i++) {
             at_text_addf(out, " %s", e->names[i]);
@@ -232,6 +234,7 @@ static at_status read_field(line_reader *r, at_edit *e, char field) {
         return AT_OK;
     case '1':
     case 'R': return name(r, e, 0, field == 'R');
+    case 'V': AT_TRY(name(r, e, 0, true)); return name(r, e, 1, false);
     case 'N':
     case 'Z': return names(r, e, field == 'Z');
     case 'P':
@@ -370,6 +373,19 @@ static void keep_lengths(at_arena *a, const at_compute *c, const at_edit *e, at_
     at_text_free(&condition);
 }
 
+/* ---- search ---------------------------------------------------------------------------------- */
+
+/* Terms whose number arguments gave: the text is right where they are a block at least. */
+static void keep_block(at_arena *a, const at_compute *c, const at_edit *e, at_definition *knob) {
+    const at_tensor *x = &c->tensors[at_compute_find(c, e->stage)];
+    const at_expr *extent = x->axes[x->num_axes].extent;
+    if (extent->op == AT_X_INT) return;
+    const char *text =
+                   at_format(a, "(%s) >= %lld", at_expr_text(a, extent), (long long)e->sizes[0]),
+               *problem = at_format(a, "@%s is looked for in blocks: %s", e->stage, text);
+    *knob = (at_definition){.kind = AT_DEFINE_REQUIRE, .text = {text, problem}};
+}
+
 /* ---- what an edit makes ---------------------------------------------------------------------- */
 
 at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, const at_tree *t,
@@ -422,6 +438,10 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
         return at_edit_phases(a, t, e->stage, e->loop, e->names[0], e->other != NULL, compute, tree,
                               err);
     case AT_EDIT_BRANCHES: return at_edit_branches(a, t, e->stage, e->names, compute, tree, err);
+    case AT_EDIT_SEARCH:
+        AT_TRY(at_edit_search(a, t, e->stage, e->names, e->sizes[0], compute, tree, err));
+        keep_block(a, c, e, knob);
+        return AT_OK;
     case AT_EDIT_QUOTIENT: return at_edit_quotient(a, t, e->stage, e->names[0], compute, tree, err);
     case AT_EDIT_UNPACK:
         return at_edit_unpack(a, t, e->stage, e->loop, e->names[0], compute, tree, err);

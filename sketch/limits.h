@@ -104,7 +104,9 @@ enum sketch_limit {
     OPERAND_MOST_OF_FEW = 1 << 22, /* 16 MB made of few numbers, as a row of cosines */
     SHIFT_MOST_TERMS = 65536,      /* 255*128 of each are within 32 bits */
     TURN_LEAST_READS = 8,          /* of an element for which a copy is made */
-    LAYOUT_LEAST_TERMS = 4
+    LAYOUT_LEAST_TERMS = 4,
+    SEARCH_LEAST_TERMS = 512,
+    SEARCH_BLOCK_SQUARED = 64 /* over the terms of a row */
 };
 
 #endif

@@ -277,7 +277,7 @@ typedef bool rewrite_stage(sketch_state *s, int stage, const at_facts_given *giv
  * stored (rewrite_layout.c). */
 rewrite_stage rewrite_ranges, rewrite_quotients, rewrite_phases, rewrite_terms, rewrite_branches,
     rewrite_operands, rewrite_unpacked, rewrite_words, rewrite_shifted, rewrite_apart,
-    rewrite_places, rewrite_last, rewrite_turned;
+    rewrite_places, rewrite_search, rewrite_last, rewrite_turned;
 
 /* The same of all stages at once. */
 typedef bool rewrite_all(sketch_state *s, const at_facts_given *given);

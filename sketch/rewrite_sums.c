@@ -37,6 +37,14 @@
  *         y_where[i] = sum(j) (j >= i ? a[i, j]*x[j] : 0);  y_else[i] = sum(j) (j >= i ? 0 : ..)
  *         y[i] = y_where[i] + y_else[i]
  *
+ * search: a stage that looks for the place of the largest term, or the smallest, along which lanes
+ * go, looks through the block that has it: the others are read once.
+ *
+ *     m[i] = max(k:K) x[i, k]; at[i] = min(k:K) x[i, k] == m[i] ? k : inf    ->
+ *         m_parts[i, b] = max(k:B) x[i, min(b*B, K - B) + k]; m[i] = max(b) m_parts[i, b]
+ *         at_from[i] = min(b) m_parts[i, b] == m[i] ? min(b*B, K - B) : K - B
+ *         at[i] = min(k:B) x[i, at_from[i] + k] == m[i] ? at_from[i] + k : inf
+ *
  * terms: a sum of a few terms, of which a longer one needs each element once, becomes part of that
  * one's text by its terms: its elements are never stored.
  *
@@ -345,4 +353,36 @@ bool rewrite_terms(sketch_state *s, int stage, const at_facts_given *given) {
     return sketch_rewrite_by(s, &e, given) &&
            (of_points ||
             tile_has_lanes(s, at_compute_find(s->compute, f->compute->tensors[reader].name)));
+}
+
+/* ---- search ---------------------------------------------------------------------------------- */
+
+/* Blocks of which reading one again takes about as long as joining the lanes of all. */
+static int64_t block_of(int64_t terms) {
+    int64_t n = 1;
+    while (2 * n * n <= SEARCH_BLOCK_SQUARED * terms) n *= 2;
+    return n;
+}
+
+/* Do lanes go along the terms of a stage, and do these follow from arguments? */
+static bool goes_along(const sketch_state *s, int stage) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    return tile_vector_of(s, stage) < 0 && tile_lanes_of(s, stage) >= 0 &&
+           !at_expr_find(x->axes[x->num_axes].extent, varies, s->facts);
+}
+
+bool rewrite_search(sketch_state *s, int stage, const at_facts_given *given) {
+    const int most = at_edit_search_of(s->compute, stage);
+    if (most < 0 || !goes_along(s, stage) || !goes_along(s, most)) return false;
+    const at_tensor *x = &s->compute->tensors[stage];
+    const int64_t terms = s->facts->of[stage].extent[x->num_axes];
+    if (terms < SEARCH_LEAST_TERMS) return false;
+    const at_edit e = {.kind = AT_EDIT_SEARCH,
+                       .stage = x->name,
+                       .names = {sketch_fresh_of(s, s->compute->tensors[most].name, "parts"),
+                                 sketch_fresh_of(s, x->name, "from")},
+                       .sizes = {block_of(terms)}};
+    at_error why;
+    return sketch_rewrite_by(s, &e, given) &&
+           at_compute_check_reads(s->compute, given->values, NULL, NULL, &why) == AT_OK;
 }

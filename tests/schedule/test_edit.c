@@ -788,6 +788,58 @@ static void gone_by_branches(void **state) {
     end();
 }
 
+static at_status searched(const char *stage, const char *part, const char *from, int64_t length) {
+    return at_edit_search(e.f.arena, e.tree, stage, (const char *[]){part, from}, length,
+                          &e.compute, &e.tree, &e.err);
+}
+
+/* First and last places in blocks; what is no place of an extreme's own terms, or may be nearer
+ * than all places, is looked for as before. */
+static void searched_in_blocks(void **state) {
+    (void)state;
+    static const char text[] =
+        "x[N, K] : input\ny[K] : index\n"
+        "m[i:N] = max(k:K) x[i, k]*2\n"
+        "f[i:N] = min(k:K) m[i] == x[i, k]*2 ? k : inf\n"
+        "l[o:1] : s32 = min(k:K) y[k]\n"
+        "p[o:1] : s32 = max(k:K) y[k] == l[0] ? k : -1\n"
+        "a[i:N] = min(k:K) x[i, k] == m[i] ? k : inf\n"
+        "b[i:N] = min(k:K) x[i, k]*2 == m[i] ? K - k : inf\n"
+        "c[i:N] = min(k:K) x[i, k]*2 == m[i] ? k : 3\n"
+        "d[i:N] = max(k:K) x[i, k]*2 == m[i] ? k : inf\n"
+        "g[i:N] = sum(k:K) x[i, k]*2 == m[i] ? k : 0\n"
+        "out[i:N] = f[i] + p[0] + a[i] + b[i] + c[i] + min(d[i], 9) + g[i]\n";
+    static const example x = {
+        "text", "N=3, K=7", text,
+        "i, k =>\n    @m = i // k\ni, k =>\n    @f = i // k\no, k =>\n    @l = o // k\n"
+        "o, k =>\n    @p = o // k\ni, k =>\n    @a = i // k\ni, k =>\n    @b = i // k\n"
+        "i, k =>\n    @c = i // k\ni, k =>\n    @d = i // k\ni, k =>\n    @g = i // k\n"
+        "i =>\n    @out = i\n"};
+    static const char *const others[] = {"a", "b", "c", "d", "g", "m", "out"};
+    begin(&x);
+    for (int i = 0; i < 7; i++)
+        REFUSED(
+            at_format(e.f.arena, "@%s looks for no place of a largest or smallest term", others[i]),
+            searched(others[i], "q", "r", 3));
+    REFUSED("@x has no leaf of its own in this tree", searched("x", "q", "r", 3));
+    REFUSED("there is a tensor \"y\" already", searched("f", "y", "r", 3));
+    REFUSED("there is a tensor \"y\" already", searched("f", "q", "y", 3));
+    DO(searched("f", "q", "r", 3));
+    expect_stage("q[i:N, k_b:(K + 2)/3] = max(k:3) x[i, min(k_b*3, K - 3) + k]*2\n");
+    expect_stage("m[i:N] = max(k_b:(K + 2)/3) q[i, k_b]\n");
+    expect_stage(
+        "r[i:N] : s32 = min(k_b:(K + 2)/3) q[i, k_b] == m[i] ? min(k_b*3, K - 3) : K - 3\n");
+    expect_stage("f[i:N] = min(k:3) x[i, r[i] + k]*2 == m[i] ? r[i] + k : inf\n");
+    expect_same_outputs();
+    DO(searched("p", "t", "u", 7));
+    expect_stage("t[o:1, k_b_0:(K + 6)/7] : s32 = min(k:7) y[min(k_b_0*7, K - 7) + k]\n");
+    expect_stage("u[o:1] : s32 = max(k_b_0:(K + 6)/7) t[0, k_b_0] == l[0] ? "
+                 "min(k_b_0*7, K - 7) : 0\n");
+    expect_stage("p[o:1] : s32 = max(k:7) y[u[o] + k] == l[0] ? u[o] + k : -1\n");
+    expect_same_outputs();
+    end();
+}
+
 static at_status divided(const char *stage, const char *name) {
     return at_edit_quotient(e.f.arena, e.tree, stage, name, &e.compute, &e.tree, &e.err);
 }
@@ -986,6 +1038,7 @@ int main(void) {
                                        cmocka_unit_test(gone_across),
                                        cmocka_unit_test(gone_by_phases),
                                        cmocka_unit_test(made_of_places),
+                                       cmocka_unit_test(searched_in_blocks),
                                        cmocka_unit_test(gone_by_branches),
                                        cmocka_unit_test(divided_once),
                                        cmocka_unit_test(unpacked),
