@@ -208,13 +208,26 @@ static double row_of(const at_estimator *e, const est_leaf *x, bool *single) {
     return run;
 }
 
+/* Elements that the leaf's vectors go through together, of so many in a row: where its last loop is
+ * a vector, those of that loop and of others of the same loop of the tree. */
+static double together(const est_leaf *x, double run) {
+    const est_loop *l = x->loop + x->num_loops - 1;
+    double n = 1;
+    for (; l >= x->loop && l->ann == AT_ANN_VEC; l--) {
+        n *= l->turns;
+        if (l == x->loop || l[-1].node != l->node) break;
+    }
+    return n > 1 ? est_min(n, run) : run;
+}
+
 /* A leaf by itself: a copy, or arithmetic on elements. */
 static void copy(at_estimator *e, const est_leaf *x, int root) {
     const at_speeds *s = e->o.speeds;
     bool single;
     double calls = est_turns(x, 0, root), elements = est_turns(x, 0, x->num_loops),
            run = row_of(e, x, &single);
-    double vectors = elements / run * ceil(run / e->o.target->lanes);
+    const double block = together(x, run);
+    double vectors = elements / block * ceil(block / e->o.target->lanes);
     if (run == 1) vectors = elements;
     if (is_grouped(x)) vectors = elements * grouped, run = est_turns(x, est_tail(x), x->num_loops);
     if (is_turned(e, x)) {

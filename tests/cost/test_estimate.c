@@ -326,6 +326,23 @@ static void elements_behind_a_sum(void **state) {
     at_arena_free(a);
 }
 
+/* A loop over vectors of half a register has twice as many of them, though all lie in a row. */
+static void narrow_vectors(void **state) {
+    (void)state;
+#define TWICE(w0, w1)                                                                              \
+    "W=256 w0=" w0 " w1=" w1, "x[W] : input\ny[w:W] = x[w]*2\n",                                   \
+        "w0, w1:vec =>\n    @y = {w0, w1}/w\n"
+    static const program whole = {"whole", TWICE("32", "8")}, half = {"half", TWICE("64", "4")},
+                         pairs = {"pairs", TWICE("16", "16")};
+#undef TWICE
+    at_arena *a = at_arena_new();
+    assert_true(estimate_of(a, &whole).operations == 32);
+    assert_true(estimate_of(a, &pairs).operations == 32);
+    assert_true(estimate_of(a, &half).operations == 64);
+    assert_true(estimate_of(a, &half).copies_ns > estimate_of(a, &whole).copies_ns);
+    at_arena_free(a);
+}
+
 /* Columns of 32 rows 4 KB apart meet in one place of the first-level cache, which loses each line
  * before it is read again; a line further apart they do not. */
 static void rows_apart(void **state) {
@@ -510,6 +527,7 @@ int main(void) {
                                        cmocka_unit_test(nine_dimensions),
                                        cmocka_unit_test(lines_without_neighbours),
                                        cmocka_unit_test(rows_of_every_second_line),
-                                       cmocka_unit_test(elements_behind_a_sum)};
+                                       cmocka_unit_test(elements_behind_a_sum),
+                                       cmocka_unit_test(narrow_vectors)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
