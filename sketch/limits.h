@@ -81,6 +81,7 @@ enum sketch_limit {
     ACROSS_FIRST_PARTS = 16,
     THROUGH_LEAST_ROWS = 16, /* along which there are blocks */
     THROUGH_ROWS = 8,        /* of a tile, to tell how many are near */
+    THROUGH_NARROW_ROWS = 4, /* the same, with half as many registers */
     THROUGH_MOST_HEIGHT = 8, /* tiles below each other */
     CHAIN_MOST_STAGES = 4,   /* rows of more would not all stay near */
 

@@ -57,7 +57,8 @@ static const nest_row nests[] = {
     {"lanes",    true,     true,   nest_find_lanes,      nest_make_lanes},
     {"blocks",   false,    true,   nest_find_blocks,     nest_make_blocks},
     {"groups",   true,     false,  nest_find_groups,     nest_make_groups},
-    {NULL,       true,     true,   nest_find_plain,      nest_make_plain},
+    {NULL,       true,     false,  nest_find_plain,      nest_make_plain},
+    {"through",  false,    false,  nest_find_through_rows, nest_make_through},
 };
 /* clang-format on */
 enum { NUM_NESTS = sizeof nests / sizeof *nests };

@@ -307,6 +307,8 @@ static void operators(void **state) {
         {"linear_attention", "H=2,T=19,D=3,E=5"},
         {"tests/te/chain_of_rows", "B=2,S=37,T=29,D=9"}, /* blocks of rows through both */
         {"tests/te/chain_of_rows", "B=1,S=17,T=27,D=4"},
+        {"tests/te/chain_of_steps", "B=1,S=19,C=2,J=17,D=17"},
+        {"tests/te/centred_product", "M=37,N=21,K=5"},
         {"tests/te/chain_of_windows", "B=2,S=29,D=7,W=6"},
         {"tests/te/chain_of_windows", "B=1,S=19,D=5,W=23"},
         {"integral_image", "H=19,W=37"},

@@ -104,6 +104,8 @@ static void sets(void **state) {
         {"tests/te/columns.te", "N=3,C=5,P=21", false},
         {"tests/te/softmax_first.te", "N=3,C=5,P=21", false},
         {"tests/te/columns_of_rows.te", "I=7,J=37,K=5", false},
+        {"tests/te/chain_of_steps.te", "B=1,S=21,C=2,J=17,D=19", false},
+        {"tests/te/centred_product.te", "M=37,N=21,K=5", false},
         {"tests/te/chain_of_windows.te", "B=2,S=37,D=5,W=9", false},
         {"examples/te/linear_attention.te", "H=2,T=19,D=3,E=5", false},
         {"examples/te/integral_image.te", "H=19,W=37", false},
