@@ -222,6 +222,14 @@ static void fill_floats(at_text *out, const char *p, long n, const at_fill *f, b
         at_text_addf(out,
                      "    for (long i = 3; i < %ldL; i += 4) %s[i] = ldexpf(1, ilogbf(%s[i]));\n",
                      n, p, p);
+    if (f->grain > 0)
+        at_text_addf(out,
+                     "    for (long i = 1; i < %1$ldL; i += 2) %2$s[i] = (float)(%3$.17g * "
+                     "rint((double)%2$s[i] / %3$.17g));\n",
+                     n, p, f->unit * f->grain);
+    if (f->power > 0)
+        at_text_addf(out, "    for (long i = 1; i < %ldL; i += 2) %s[i] = (float)%.17g;\n", n, p,
+                     f->unit * f->power);
     if (f->row)
         at_text_addf(out,
                      "    for (long i = 0; i < %ldL; i++) %s[i] += (float)(%.17g * (double)(i / "
@@ -230,14 +238,15 @@ static void fill_floats(at_text *out, const char *p, long n, const at_fill *f, b
 }
 
 /* As at_data_wholes has them. */
-static void fill_wholes(at_text *out, const at_face_tensor *t, const char *p) {
-    const at_wholes w = at_data_wholes(t->type);
+static void fill_wholes(at_text *out, const at_face_tensor *t, const char *p, bool is_coarse) {
+    const at_wholes w = at_data_wholes(t->type, is_coarse);
     const char *c = at_type_of(t->type)->c;
     const long n = (long)t->elements;
-    at_text_addf(out,
-                 "    for (long i = 0; i < %ldL; i++) %s[i] = (%s)((long)(at_next_2(&state) %% "
-                 "%lldUL) - %lldL);\n",
-                 n, p, c, (long long)(w.hi - w.lo + 1), (long long)-w.lo);
+    at_text_addf(
+        out,
+        "    for (long i = 0; i < %ldL; i++) %s[i] = (%s)(%lldL * (long)(at_next_2(&state) "
+        "%% %lldUL) - %lldL);\n",
+        n, p, c, (long long)w.step, (long long)((w.hi - w.lo) / w.step + 1), (long long)-w.lo);
     if (n < 4) return;
     at_text_addf(out, "    %s[at_next_2(&state) %% %ldL] = (%s)%lldL;\n", p, n, c,
                  (long long)w.least);
@@ -245,8 +254,9 @@ static void fill_wholes(at_text *out, const at_face_tensor *t, const char *p) {
                  (long long)w.most);
 }
 
-static void fill_values(at_text *out, const at_face_tensor *t, int at, const at_fill *f,
+static void fill_values(at_text *out, const at_face_tensor *t, int at, const at_draw *draw,
                         bool exact) {
+    const at_fill *f = &draw->fill[t->tensor];
     const long n = (long)t->elements;
     char p[24];
     snprintf(p, sizeof p, "b%d", at);
@@ -255,7 +265,7 @@ static void fill_values(at_text *out, const at_face_tensor *t, int at, const at_
         fill_floats(&floats, "f", n, f, exact);
         at_file_fill_halves(out, t, at, &floats);
         at_text_free(&floats);
-    } else if (at_type_of(t->type)->is_int) fill_wholes(out, t, p);
+    } else if (at_type_of(t->type)->is_int) fill_wholes(out, t, p, draw->is_coarse);
     else fill_floats(out, p, n, f, exact);
 }
 
@@ -341,7 +351,7 @@ static void fill(at_text *out, const at_face *f, const filling *with, int draw) 
             if (t->tensor == pattern->indptr) indptr = i;
             continue;
         }
-        fill_values(out, t, i, &with->rule.draw[draw].fill[t->tensor], has_wholes(f, with));
+        fill_values(out, t, i, &with->rule.draw[draw], has_wholes(f, with));
         if (at_type_bytes(t->type) == 1) make_halves(out, f->of->program, t, i);
     }
     put_extremes(out, f, &with->rule.draw[draw]);

@@ -15,6 +15,9 @@ typedef struct at_fill {
     int64_t row;
     bool has_powers; /* every fourth of numbers above 0 that are not whole is a power of two: its
                         products with whole numbers may be halves, whose rounding is seen */
+    /* Above 0, of numbers that are not whole: every other element is a multiple of grain, or is
+     * `power`, a power of two, so that what is rounded lies half between two numbers at times. */
+    double grain, power;
     bool has_0; /* else none of the whole numbers is, since what is multiplied by it does not matter
                  */
 } at_fill;
@@ -31,7 +34,8 @@ typedef struct at_placed {
 typedef struct at_draw {
     at_fill *fill; /* [tensor] of inputs and weights */
     AT_VEC(at_placed) extremes;
-    int entries; /* which draw of entries index tensors have: 0 or 1 (at_index_fill) */
+    int entries;    /* which draw of entries index tensors have: 0 or 1 (at_index_fill) */
+    bool is_coarse; /* integers are multiples of a power of two (at_data_wholes) */
 } at_draw;
 
 enum { AT_MOST_DRAWS = 3 };
@@ -61,11 +65,12 @@ typedef struct at_data_known {
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err);
 /* Of inputs and weights of integers, whatever the draw: numbers from lo to hi, and where there are
- * four and more one of the least and one of the most, each at any place. */
+ * four and more one of the least and one of the most, each at any place; all are multiples of step,
+ * which is above 1 only of coarse ones. */
 typedef struct at_wholes {
-    int64_t lo, hi, least, most;
+    int64_t lo, hi, least, most, step;
 } at_wholes;
-at_wholes at_data_wholes(at_type type);
+at_wholes at_data_wholes(at_type type, bool is_coarse);
 /* n elements of such numbers, from this one on. */
 void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_rng *rng,
                   float *out);

@@ -100,7 +100,7 @@ bool data_meets_extreme(data_ruler *r, int tensor);
 void data_find_sizes(data_ruler *r);
 /* The fill of an input or weight of floats beside integers, whose results are rounded to a type:
  * most results lie within the type, or, is_large, they are as large as the integers. */
-at_fill data_fill_in_steps(const data_ruler *r, int tensor, bool is_large);
+at_fill data_fill_in_steps(data_ruler *r, int tensor, bool is_large);
 /* Does an expression read a tensor of that role, itself or through stages? */
 bool data_reads_role(const data_ruler *r, const at_expr *e, at_role role);
 /* Do entries of index tensors say to which places terms belong, so that these belong to others on a

@@ -37,6 +37,8 @@ void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_
             x += (double)step, x += skips_0 && x >= 0;
         } else x += (f->hi - f->lo) * ((double)at_rng_below(rng, 1 << 24) + 0.5) * 0x1p-24;
         if (f->has_powers && (first + i) % 4 == 3) x = ldexp(1, ilogb(x));
+        if (f->grain > 0 && (first + i) % 2) x = f->grain * rint(x / f->grain);
+        if (f->power > 0 && (first + i) % 2) x = f->power;
         out[i] = (float)(f->unit * x + data_away(f, first + i));
     }
 }
@@ -369,8 +371,8 @@ static at_status find_real(data_ruler *r, at_error *err) {
 
 static bool is_scaled(const at_expr *e, const void *compute) {
     const at_compute *c = compute;
-    if (e->op != AT_X_MUL) return false;
-    for (int i = 0; i < 2; i++) {
+    if (e->op != AT_X_MUL && e->op != AT_X_DIV) return false;
+    for (int i = e->op == AT_X_DIV; i < 2; i++) {
         const at_expr *x = e->arg[i];
         if (x->op == AT_X_INDEX && c->tensors[x->ref].role == AT_ROLE_WEIGHT &&
             c->tensors[x->ref].type == AT_F32)
@@ -379,9 +381,11 @@ static bool is_scaled(const at_expr *e, const void *compute) {
     return false;
 }
 
-/* Are there integers made of what is multiplied by weights? Where these are below a half, as they
- * are for most results to lie within a type, what else stands in a register is as good as the bound
- * 0 in front of a store that saturates there. So a further draw has larger ones. */
+/* Are there integers made of what is multiplied or divided by weights? Where these are below a
+ * half, as they are for most results to lie within a type, what else stands in a register is as
+ * good as the bound 0 in front of a store that saturates there. And of the many sums that integers
+ * may have hardly one within the type lies half between two numbers. So a further draw has larger
+ * weights, and coarse integers, of whose sums each power of two makes halves. */
 static bool scales_to_integers(const at_compute *c) {
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].role == AT_ROLE_STAGE && at_type_of(c->tensors[t].type)->is_int &&
@@ -395,12 +399,13 @@ static void find_in_steps(data_ruler *r, at_data_rule *out) {
     const int n = r->c->num_tensors;
     out->is_exact = at_compute_exact_range(r->c, r->values, r->known->bound, r->known->longest) > 0;
     const bool has_larger = out->is_exact && scales_to_integers(r->c);
-    data_find_sizes(r);
     for (int draw = 0; draw < 2; draw++) {
+        data_find_sizes(r);
         out->draw[draw].fill = AT_NEW_ARRAY(r->arena, at_fill, n);
         for (int t = 0; t < n; t++)
             if (data_is_drawn(r, t))
                 out->draw[draw].fill[t] = data_fill_in_steps(r, t, has_larger && draw);
+        out->draw[draw].is_coarse = has_larger && draw;
     }
     if (data_draws_in_steps(r, out) || has_larger) out->num_draws = 2;
 }

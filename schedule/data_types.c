@@ -7,14 +7,20 @@
 /* Of what 32 bits hold in an input: most are small, so that they do not hide the sum beside them;
  * the extremes are those that ranges are proved with. */
 enum { USUAL_S32 = 1 << 12 };
+/* Steps of coarse integers: sums of products of bytes are multiples of 256, as are those of 32 bits
+ * that are added to them, of which neighbours shall differ. */
+enum { COARSE_BYTE = 1 << 4, COARSE_OTHER = 1 << 8, COARSE_S32 = 1 << 15 };
 
-at_wholes at_data_wholes(at_type type) {
+at_wholes at_data_wholes(at_type type, bool is_coarse) {
     const at_type_facts *x = at_type_of(type);
-    const int64_t most = (int64_t)AT_MOST_GIVEN;
-    if (type == AT_S32)
-        return (at_wholes){.lo = -USUAL_S32, .hi = USUAL_S32, .least = -most, .most = most};
-    const int64_t lo = (int64_t)x->least, hi = (int64_t)x->most;
-    return (at_wholes){.lo = lo, .hi = hi, .least = lo, .most = hi};
+    const int64_t most = (int64_t)AT_MOST_GIVEN, lo = (int64_t)x->least, hi = (int64_t)x->most;
+    at_wholes w = {.lo = lo, .hi = hi, .least = lo, .most = hi, .step = 1};
+    const int64_t usual = is_coarse ? COARSE_S32 : USUAL_S32;
+    if (type == AT_S32) w = (at_wholes){-usual, usual, .least = -most, .most = most, .step = 1};
+    if (!is_coarse || type == AT_BOOL) return w;
+    w.step = at_type_bytes(type) == 1 ? COARSE_BYTE : COARSE_OTHER;
+    w.hi -= w.hi % w.step, w.most -= w.most % w.step, w.least -= w.least % w.step;
+    return w;
 }
 
 /* ---- floats ---------------------------------------------------------------------------------- */
@@ -67,33 +73,81 @@ static double size_of_tensor(const data_ruler *r, int t) {
     return (grows ? 2 * terms : sums ? sqrt(terms) : 1) * size_of(r, x->body);
 }
 
-void data_find_sizes(data_ruler *r) {
-    r->size = AT_NEW_ARRAY(r->arena, double, r->c->num_tensors);
-    for (int i = 0; i < r->c->num_tensors; i++)
-        r->size[r->c->order[i]] = size_of_tensor(r, r->c->order[i]);
+/* Of each stage, the ones that it reads first. */
+static void find_stage_sizes(data_ruler *r) {
+    for (int i = 0; i < r->c->num_tensors; i++) {
+        const int t = r->c->order[i];
+        if (r->c->tensors[t].role == AT_ROLE_STAGE) r->size[t] = size_of_tensor(r, t);
+    }
 }
 
-static bool multiplies(const at_expr *e, const void *tensor) {
-    return e->op == AT_X_MUL &&
+void data_find_sizes(data_ruler *r) {
+    r->size = AT_NEW_ARRAY(r->arena, double, r->c->num_tensors);
+    for (int t = 0; t < r->c->num_tensors; t++)
+        if (r->c->tensors[t].role != AT_ROLE_STAGE) r->size[t] = size_of_tensor(r, t);
+    find_stage_sizes(r);
+}
+
+enum { SPREAD = 128 }; /* of results: a few on either side of a byte, most within it */
+
+static bool scales(const at_expr *e, const void *tensor) {
+    return (e->op == AT_X_MUL || e->op == AT_X_DIV) &&
            (at_expr_is_read(e->arg[0], tensor) || at_expr_is_read(e->arg[1], tensor));
 }
 
-/* The size of what is multiplied by elements of a tensor; 0: nothing is. */
-static double multiplied_by(const data_ruler *r, const at_expr *e, int t) {
-    const at_expr *product = at_expr_find(e, multiplies, &t);
-    return product ? size_of(r, product->arg[!at_expr_is_read(product->arg[1], &t)]) : 0;
+/* What elements of a tensor are multiplied or divided by, or divide; of NULL: nothing. size: about
+ * how large that is; of what they divide or are divided by, how large a factor would have to be. */
+typedef struct partner {
+    const at_expr *of;
+    bool is_divided;
+    double size;
+} partner;
+
+static partner partner_of(const data_ruler *r, const at_expr *e, int t) {
+    const at_expr *x = at_expr_find(e, scales, &t);
+    if (!x) return (partner){0};
+    const int other = !at_expr_is_read(x->arg[1], &t);
+    const double size = size_of(r, x->arg[other]);
+    partner p = {.of = x->arg[other], .is_divided = x->op == AT_X_DIV && !other, .size = size};
+    if (x->op == AT_X_DIV) p.size = other ? 1 / size : (double)SPREAD * SPREAD / size;
+    if (!(p.size > 0) || !isfinite(p.size)) p.of = NULL;
+    return p;
 }
 
-at_fill data_fill_in_steps(const data_ruler *r, int t, bool is_large) {
-    enum { SPREAD = 128 }; /* of results: a few on either side of a byte, most within it */
-    double size = 0;
-    for (int s = 0; s < r->c->num_tensors && !size; s++)
-        if (r->c->tensors[s].role == AT_ROLE_STAGE)
-            size = multiplied_by(r, r->c->tensors[s].body, t);
-    const double scale = is_large ? 1 : SPREAD / size;
-    at_fill f = {
-        .lo = size > 0 ? 0.5 * scale : -SPREAD, .hi = size > 0 ? 1.5 * scale : SPREAD, .unit = 1};
-    if (r->c->tensors[t].role == AT_ROLE_INPUT) f.lo = -f.hi; /* scales are weights */
-    else f.has_powers = size > 0;
+/* A number that all coarse integers that e makes are multiples of; 1: nothing is known. */
+static int64_t step_of(const data_ruler *r, const at_expr *e) {
+    const at_tensor *t = e->op == AT_X_INDEX ? &r->c->tensors[e->ref] : NULL;
+    if (t && at_type_of(t->type)->is_int && data_is_drawn(r, e->ref))
+        return at_data_wholes(t->type, true).step;
+    if (t && t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle && t->body)
+        return step_of(r, t->body);
+    if (e->op != AT_X_MUL && e->op != AT_X_ADD && e->op != AT_X_SUB) return 1;
+    const int64_t x = step_of(r, e->arg[0]), y = step_of(r, e->arg[1]);
+    return e->op == AT_X_MUL ? x * y : x < y ? x : y;
+}
+
+static double nearest_power(double x) { return exp2(round(log2(x))); }
+
+/* Of coarse integers it makes halves. */
+static double power_for(const data_ruler *r, partner p) {
+    const double step = (double)step_of(r, p.of), power = nearest_power(SPREAD / p.size);
+    return p.is_divided ? fmax(power, 2 * step) : fmin(power, 0.5 / step);
+}
+
+at_fill data_fill_in_steps(data_ruler *r, int t, bool is_large) {
+    enum { GRAINS = 8 }; /* in what becomes 1, or so */
+    const bool is_input = r->c->tensors[t].role == AT_ROLE_INPUT;
+    partner p = {0};
+    for (int s = 0; s < r->c->num_tensors && !p.of; s++)
+        if (r->c->tensors[s].role == AT_ROLE_STAGE) p = partner_of(r, r->c->tensors[s].body, t);
+    const double scale = !p.of || (is_large && !is_input) ? 1 : SPREAD / p.size;
+    at_fill f = {.lo = p.of ? 0.5 * scale : -SPREAD, .hi = p.of ? 1.5 * scale : SPREAD, .unit = 1};
+    if (is_input) f.lo = -f.hi; /* scales are weights */
+    if (is_input || !p.of) f.grain = nearest_power(p.of ? 1 / p.size : 1) / GRAINS;
+    else if (is_large) f.power = power_for(r, p);
+    else f.has_powers = true;
+    if (at_type_of(r->c->tensors[t].type)->is_int) return f;
+    r->size[t] = hypot(f.lo, f.hi) / 2; /* what is scaled behind it is chosen for that */
+    find_stage_sizes(r);
     return f;
 }

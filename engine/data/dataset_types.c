@@ -24,11 +24,12 @@ static void make_halves(const at_dataset *d, int t, unsigned char *to, at_rng *r
 
 void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng) {
     const at_type type = d->compute->tensors[t].type;
-    const at_wholes w = at_data_wholes(type);
+    const at_wholes w = at_data_wholes(type, d->rule.draw[d->draw].is_coarse);
     const int64_t n = at_dataset_elements(d, t);
     char *to = at_store_at(d->store, d->offset[t]);
     for (int64_t i = 0; i < n; i++)
-        put(type, to, i, w.lo + (int64_t)at_rng_below(rng, (uint64_t)(w.hi - w.lo + 1)));
+        put(type, to, i,
+            w.lo + w.step * (int64_t)at_rng_below(rng, (uint64_t)((w.hi - w.lo) / w.step + 1)));
     if (n < 4) return;
     put(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), w.least);
     put(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), w.most);

@@ -117,9 +117,79 @@ static void scales_of_bytes(void **state) {
     assert_int_equal(d.rule.num_draws, 2);
     d.draw = 1;
     assert_true(at_dataset_fill(&d, 2));
-    for (int n = 0; n < N; n++) assert_true(scale[n] >= 0.5f && scale[n] <= 1.5f);
+    for (int n = 0; n < N; n += 2) assert_true(scale[n] >= 0.5f && scale[n] <= 1.5f);
     at_dataset_free(&d);
     at_arena_free(a);
+}
+
+/* How many of n numbers that are rounded to a byte lie within it, half between two of which the
+ * lower one is even, or odd, with either sign: at least so many of each. */
+static void count_halves(float y, int ends[4]) {
+    const float below = floorf(y);
+    if (y - below == 0.5f && fabsf(y) < 127) ends[(y < 0) + 2 * ((int)fabsf(below) % 2)]++;
+}
+
+static void expect_halves(const char *what, const int ends[4]) {
+    for (int i = 0; i < 4; i++)
+        if (ends[i] < 4) fail_msg("%s: %d halves of kind %d", what, ends[i], i);
+}
+
+/* On some draw scaled sums of bytes lie half between two bytes, be they long or short. */
+static void halves_of_bytes(void **state) {
+    (void)state;
+    static const char *const forms[] = {"acc[m, n]*scale[n]", "acc[m, n]/scale[n]"};
+    for (int depth = 16, form = 0; depth <= 1024; depth *= 4, form = !form) {
+        enum { M = 32, N = 64 };
+        at_arena *a = at_arena_new();
+        int ends[4] = {0};
+        fill_any(a, at_format(a,
+                              "args M=32, N=64, K=%d\nx[M, K] : input s8\nw[N, K] : weight s8\n"
+                              "scale[N] : weight\n"
+                              "acc[m:M, n:N] : s32 = sum(k:K) x[m, k] * w[n, k]\n"
+                              "out[m:M, n:N] : s8 = round(%s)\n",
+                              depth, forms[form]));
+        for (d.draw = 0; d.draw < d.rule.num_draws; d.draw++) {
+            assert_true(at_dataset_fill(&d, 1));
+            const int8_t *x = (const int8_t *)values_of("x"), *w = (const int8_t *)values_of("w");
+            for (int i = 0; i < M * N; i++) {
+                int sum = 0;
+                const float scale = values_of("scale")[i % N];
+                for (int k = 0; k < depth; k++) sum += x[i / N * depth + k] * w[i % N * depth + k];
+                count_halves(form ? (float)sum / scale : (float)sum * scale, ends);
+            }
+        }
+        expect_halves(forms[form], ends);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
+/* So do floats that are made bytes. */
+static void halves_of_floats(void **state) {
+    (void)state;
+    static const char *const forms[] = {"x[n, k]*4", "x[n, k]*0.1", "x[n, k]*scale[k]",
+                                        "x[n, k]/scale[k]", "x[n, k]*scale[k] + zero[k]"};
+    for (int form = 0; form < 5; form++) {
+        enum { N = 60, DEPTH = 50 };
+        at_arena *a = at_arena_new();
+        int ends[4] = {0};
+        fill_any(a, at_format(a,
+                              "args N=60, K=50\nx[N, K] : input\nscale[K] : weight\n"
+                              "zero[K] : weight\nout[n:N, k:K] : s8 = round(%s)\n",
+                              forms[form]));
+        for (d.draw = 0; d.draw < d.rule.num_draws; d.draw++) {
+            assert_true(at_dataset_fill(&d, 1));
+            const float *x = values_of("x"), *scale = values_of("scale"), *zero = values_of("zero");
+            for (int i = 0; i < N * DEPTH; i++) {
+                const float s = scale[i % DEPTH], all[] = {x[i] * 4, x[i] * 0.1f, x[i] * s,
+                                                           x[i] / s, x[i] * s + zero[i % DEPTH]};
+                count_halves(all[form], ends);
+            }
+        }
+        expect_halves(forms[form], ends);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
 }
 
 /* Rows have other largest elements than the rows beside them. */
@@ -686,6 +756,7 @@ static void smaller_inputs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(factors_of_steps),      cmocka_unit_test(numbers_of_channels),
+        cmocka_unit_test(halves_of_bytes),       cmocka_unit_test(halves_of_floats),
         cmocka_unit_test(scales_of_bytes),       cmocka_unit_test(winners_of_rows),
         cmocka_unit_test(sums_before_functions), cmocka_unit_test(sums_of_inputs),
         cmocka_unit_test(sums_that_stay_large),  cmocka_unit_test(other_arguments),
