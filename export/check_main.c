@@ -233,8 +233,8 @@ static void fill_floats(at_text *out, const char *p, long n, const at_fill *f, b
     if (f->row)
         at_text_addf(out,
                      "    for (long i = 0; i < %ldL; i++) %s[i] += (float)(%.17g * (double)(i / "
-                     "%lldL %% 7 - 3));\n",
-                     n, p, f->unit * f->apart, (long long)f->row);
+                     "%lldL * %lldL %% 7 - 3));\n",
+                     n, p, f->unit * f->apart, (long long)f->row, (long long)at_fill_stride(f));
 }
 
 /* As at_data_wholes has them. */
@@ -273,22 +273,40 @@ static bool is_list(const at_face *f, const at_face_tensor *t) {
     return f->of->program->compute->tensors[t->tensor].role == AT_ROLE_INDEX;
 }
 
-/* Elements with a value of their own, of so many as a text should have. */
+/* Elements with a value of their own, of so many places as a text should have: of more, places all
+ * over the tensor, each so many behind the one before that few rules of theirs repeat. */
+static void put_extremes_of(at_text *out, const at_face_tensor *t, int at, const at_draw *draw) {
+    enum { MOST = 1024 };
+    const int step = (draw->extremes.len + MOST - 1) / MOST | 1;
+    const bool half = at_type_is_half(t->type);
+    bool any = false;
+    for (int k = 0; k < draw->extremes.len; k += step) {
+        const at_placed *x = &draw->extremes.data[k];
+        if (x->tensor != t->tensor) continue;
+        at_text_addf(out, "%s{%lldL, %lldL, %lldL, (float)%.9g}",
+                     any ? ",\n        "
+                         : "    static const struct { long at, more, step; float value; } placed[] "
+                           "= {\n        ",
+                     (long long)x->offset, (long long)x->more, (long long)x->step,
+                     (double)x->value);
+        any = true;
+    }
+    if (!any) return;
+    at_text_addf(out,
+                 "};\n    for (unsigned long k = 0; k < sizeof placed / sizeof *placed; k++)\n"
+                 "        for (long i = 0; i <= placed[k].more; i++)\n"
+                 "            b%d[placed[k].at + i * placed[k].step] = %s%s(placed[k].value);\n",
+                 at, half ? "at_cut_to_" : "", half ? at_type_of(t->type)->name : "");
+}
+
 static void put_extremes(at_text *out, const at_face *f, const at_draw *draw) {
-    enum { MOST = 256 };
-    for (int i = 0; i < f->num_inputs; i++)
-        for (int k = 0, n = 0; k < draw->extremes.len && n < MOST; k++) {
-            const at_placed *x = &draw->extremes.data[k];
-            if (x->tensor != f->tensors[i].tensor) continue;
-            const at_type type = f->tensors[i].type;
-            if (at_type_of(type)->is_int) continue;
-            char half[24];
-            snprintf(half, sizeof half, "at_cut_to_%s(", at_type_of(type)->name);
-            at_text_addf(out, "    b%d[%lldL] = %s(float)%.9g%s;\n", i, (long long)x->offset,
-                         at_type_is_half(type) ? half : "", (double)x->value,
-                         at_type_is_half(type) ? ")" : "");
-            n++;
-        }
+    for (int i = 0; i < f->num_inputs; i++) {
+        at_text placed = {0};
+        if (!at_type_of(f->tensors[i].type)->is_int)
+            put_extremes_of(&placed, &f->tensors[i], i, draw);
+        if (placed.len) at_text_addf(out, "    {\n%s    }\n", placed.data);
+        at_text_free(&placed);
+    }
 }
 
 /* Floats of 16 bits that bytes make are from 1/32 to 1, of either sign. */

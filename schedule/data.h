@@ -8,11 +8,13 @@
 /* What the elements of an input or weight are drawn from: whole numbers from lo to hi times unit, a
  * power of two; where no sum is exact, any numbers between these ends. Of AT_LEAST_MOVING whole
  * numbers and more none stands beside itself, so that a neighbour is not taken for it. row > 0: so
- * many elements are a row, and rows lie -3 to 3 times `apart` units away. */
+ * many elements are a row, and rows lie -3 to 3 times `apart` units away, one after the other; or,
+ * if it is mixed, so that of two rows one lies below. */
 enum { AT_LEAST_MOVING = 4 };
 typedef struct at_fill {
     double lo, hi, unit, apart;
     int64_t row;
+    bool is_mixed;
     bool has_powers; /* every fourth of numbers above 0 that are not whole is a power of two: its
                         products with whole numbers may be halves, whose rounding is seen */
     /* Above 0, of numbers that are not whole: every other element is a multiple of grain, or is
@@ -22,12 +24,16 @@ typedef struct at_fill {
                  */
 } at_fill;
 
+/* Of rows: -3, -2, -1, 0 and so on; mixed: -3, 0, 3, -1, 2, -2, 1. */
+static inline int64_t at_fill_stride(const at_fill *f) { return f->is_mixed ? 3 : 1; }
+
 /* Elements that have a value of their own: the largest or the smallest of what a maximum or minimum
- * looks at. */
+ * looks at. One, and `more` others, each `step` behind the one before. */
 typedef struct at_placed {
     int tensor;
     int64_t offset; /* in the plain tensor */
     float value;
+    int64_t more, step;
 } at_placed;
 
 /* One set of data. */

@@ -19,6 +19,15 @@ static double times_apart(const data_ruler *r, const data_decision *d) {
     return times > 1 && times <= MOST ? times : 1;
 }
 
+/* So many times as large the sums that lie below a maximum are to be. Those of products are of one
+ * sign then, so that more terms make them larger than here by more than the root of their number.
+ */
+static double times_larger(const data_ruler *r, const data_decision *d) {
+    enum { MOST = 512, ONE_SIGN = 600 };
+    const double terms = (double)data_product_terms(r), now = data_quantile(d, 0, 0.5);
+    return terms > 0 && now > 0 ? fmin(MOST, fmax(1, ONE_SIGN / (now * sqrt(terms)))) : MOST;
+}
+
 /* Exponentials below a maximum: elements that are so far apart that without the largest of them the
  * others overflow. */
 static bool overflows(data_ruler *r, at_draw *out) {
@@ -45,7 +54,8 @@ static bool overflows(data_ruler *r, at_draw *out) {
     r->fill = out->fill;
     for (int i = 0; i < n; i++)
         if (d[i].below_maximum)
-            for (int k = 0; k < 3; k++) data_multiply(r, data_factor_for(r, d[i].of, 8));
+            for (int k = 0; k < 3; k++)
+                data_multiply(r, data_factor_for(r, d[i].of, cbrt(times_larger(r, &d[i]))));
     data_plant_products(r, out);
     r->fill = first;
     return true;
@@ -156,6 +166,15 @@ static bool is_aside(data_ruler *r, at_draw *out) {
     return any;
 }
 
+/* Sums of products that a maximum looks at are of one sign in a row, and have winners. */
+static bool has_products(const data_ruler *r, at_draw *out) {
+    const double larger = 2.5; /* both factors, in the mean (data_products.c) */
+    if (!r->is_exact || data_ratio(r, larger) > DATA_EXACT_RATIO || !data_product_terms(r))
+        return false;
+    out->fill = at_copy(r->arena, out->fill, sizeof *out->fill * (size_t)r->c->num_tensors);
+    return data_plant_products(r, out);
+}
+
 bool data_draws_in_steps(data_ruler *r, at_data_rule *out) {
     bool any = move_aside(r, out->draw[1].fill);
     for (int draw = 0; draw < 2; draw++)
@@ -243,7 +262,8 @@ at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err) {
     const int64_t rows =
         data_plant_extremes(r->arena, r->c, r->extents, r->known, 0, 0, &out->draw[0]);
     out->draw[1].fill = r->fill;
-    const bool aside = r->is_exact && is_aside(r, &out->draw[1]);
+    bool aside = r->is_exact && is_aside(r, &out->draw[1]);
+    aside |= has_products(r, &out->draw[1]);
     if (r->is_exact && !aside && !rows && rises_and_falls(r, out)) return AT_OK;
     if (!aside && (!rows || rows >= FEW_ROWS)) return AT_OK;
     out->num_draws = 2;

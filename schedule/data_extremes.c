@@ -57,15 +57,22 @@ static bool find_read(rows *r, const at_expr *e, const at_data_known *known,
            !(known->given && known->given[e->ref]) && is_of_axes(r, e, extents);
 }
 
-static int64_t offset_of(const rows *r, int64_t row, int64_t place) {
-    int64_t index[AT_RECURRENCE_AXES], offset = 0;
-    for (int i = r->read->nargs - 1; i >= 0; i--) {
-        int64_t *of = is_reduced(r, i) ? &place : &row;
-        index[i] = *of % r->extent[i];
-        *of /= r->extent[i];
+int64_t data_offset(int axes, const int64_t *extent, const data_part *part,
+                    int64_t number[DATA_PARTS]) {
+    int64_t offset = 0;
+    for (int64_t i = axes - 1, step = 1; i >= 0; step *= extent[i--]) {
+        int64_t *n = &number[part[i]];
+        offset += *n % extent[i] * step;
+        *n /= extent[i];
     }
-    for (int i = 0; i < r->read->nargs; i++) offset = offset * r->extent[i] + index[i];
     return offset;
+}
+
+static int64_t offset_of(const rows *r, int64_t row, int64_t place) {
+    data_part part[MAX_AXES];
+    for (int i = 0; i < r->read->nargs; i++) part[i] = is_reduced(r, i) ? DATA_PLACE : DATA_ROW;
+    return data_offset(r->read->nargs, r->extent, part,
+                       (int64_t[DATA_PARTS]){[DATA_ROW] = row, [DATA_PLACE] = place});
 }
 
 int64_t data_place_of(int64_t n, int64_t terms) {
@@ -77,7 +84,7 @@ int64_t data_place_of(int64_t n, int64_t terms) {
 }
 
 double data_away(const at_fill *f, int64_t element) {
-    return f->row ? f->unit * f->apart * (double)(element / f->row % 7 - 3) : 0;
+    return f->row ? f->unit * f->apart * (double)(element / f->row * at_fill_stride(f) % 7 - 3) : 0;
 }
 
 static int64_t plant(at_arena *a, const rows *r, double above, int number, at_draw *draw) {
@@ -92,13 +99,14 @@ static int64_t plant(at_arena *a, const rows *r, double above, int number, at_dr
         const double less = f->unit * (double)(row % (1 + (int64_t)fmin(MOST_LESS, half / 2)));
         const double value =
             (is_max ? end + beyond - less : end - beyond + less) + data_away(f, at);
-        *at_push(a, &draw->extremes) = (at_placed){r->tensor, at, (float)value};
+        *at_push(a, &draw->extremes) =
+            (at_placed){.tensor = r->tensor, .offset = at, .value = (float)value};
         /* Of two neighbours in four, so that both lengths have some that alternate. */
         const int64_t others = number && n / 2 % 2 == 0 ? 1 + n / 4 % 2 : 0;
         for (int64_t k = 0; k < others; k++) {
             const int64_t other = data_place_of(1 + (n / 4 + k) % PIECES, r->terms);
-            *at_push(a, &draw->extremes) =
-                (at_placed){r->tensor, offset_of(r, row, other), (float)value};
+            *at_push(a, &draw->extremes) = (at_placed){
+                .tensor = r->tensor, .offset = offset_of(r, row, other), .value = (float)value};
         }
     }
     return r->num;
@@ -137,7 +145,8 @@ void data_plant_small(at_arena *a, const at_compute *c, int64_t *const *extents,
             const int64_t at = offset_of(&r, n / STEPS, data_place_of(n + 2, r.terms));
             const double away = ldexp(NEAREST, (int)(n % STEPS));
             const double value = is_max ? f->unit * f->lo - away : f->unit * f->hi + away;
-            *at_push(a, &draw->extremes) = (at_placed){r.tensor, at, (float)value};
+            *at_push(a, &draw->extremes) =
+                (at_placed){.tensor = r.tensor, .offset = at, .value = (float)value};
         }
     }
 }

@@ -24,6 +24,9 @@ typedef struct data_decision {
     double *x, *y;
 } data_decision;
 enum { DATA_KEPT = 512 };
+static inline int data_kept(const data_decision *d) {
+    return d->num < DATA_KEPT ? (int)d->num : DATA_KEPT;
+}
 
 /* What some elements of each stage are with these fills (data_look.c). */
 typedef struct data_look data_look;
@@ -43,6 +46,12 @@ double data_quantile(const data_decision *d, double at, double share);
  * Returns the least number of rows of one of the inputs, 0: there are none. */
 int64_t data_plant_extremes(at_arena *a, const at_compute *c, int64_t *const *extents,
                             const at_data_known *known, double above, int number, at_draw *draw);
+
+/* Of what an axis of a tensor is a part. The offset of the element with a number in each of them,
+ * which an axis more to the right counts first. */
+typedef enum data_part { DATA_ROW, DATA_PLACE, DATA_TERM, DATA_PARTS } data_part;
+int64_t data_offset(int axes, const int64_t *extent, const data_part *part,
+                    int64_t number[DATA_PARTS]);
 
 /* The n-th of places: the first, the last, those where loops of 2, 4, 8 and 16 steps behind whole
  * tiles begin, then evenly between. */
@@ -113,8 +122,11 @@ bool data_has_ends(const data_ruler *r);
  * the second draw. Does any? */
 bool data_draws_in_steps(data_ruler *r, at_data_rule *out);
 /* Plants winners of maxima and minima that look at sums of products of two inputs
- * (data_products.c), with the fills that the draw has. */
-void data_plant_products(const data_ruler *r, at_draw *draw);
+ * (data_products.c): in some rows all sums are far above 0, in others far below. Changes the fills
+ * of these inputs; false: there are none. */
+bool data_plant_products(const data_ruler *r, at_draw *draw);
+/* The most terms that such sums have; 0: there are none. */
+int64_t data_product_terms(const data_ruler *r);
 /* A second draw, where the first one, r->fill, hides a mistake (data_draws.c). */
 at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err);
 

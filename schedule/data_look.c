@@ -240,7 +240,7 @@ double data_look_size(const data_look *l, const at_expr *e) {
 
 double data_quantile(const data_decision *d, double at, double share) {
     double kept[DATA_KEPT];
-    const int n = d->num < DATA_KEPT ? (int)d->num : DATA_KEPT;
+    const int n = data_kept(d);
     for (int i = 0; i < n; i++) kept[i] = fabs(d->x[i] - at);
     at_sort_doubles(kept, n);
     return n ? kept[(int)(share * (n - 1))] : 0;

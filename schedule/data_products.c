@@ -1,14 +1,15 @@
 /* schedule/data_products.c: winners of maxima that look at sums of products, as a softmax of scores
- * does (data_extremes.c: of inputs as they are). One factor is above 0, and of the other one all
- * elements at the place that is to win are the largest. */
+ * does (data_extremes.c: of inputs as they are). One factor has rows above 0 and rows below. The
+ * other one is above 0: at one place all of its elements are the largest, which wins in the rows
+ * above 0, at another one the smallest, which wins in those below. */
 #include "schedule/data_int.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
-    MOST_STAGES = 8,   /* from the maximum to the sum */
-    MOST_ROWS = 16,    /* that get a winner */
-    MOST_TERMS = 1024, /* of a sum: each is an element with a value of its own */
+    MOST_STAGES = 8, /* from the maximum to the sum */
+    MOST_ROWS = 16,  /* that get a winner */
     INNER = -1
 };
 
@@ -102,44 +103,91 @@ static int64_t counted_places(const products *p, int64_t all) {
     return all;
 }
 
-static int64_t offset_of(const products *p, const at_expr *read, int64_t row, int64_t place,
-                         int64_t term) {
-    const int64_t *extent = p->r->extents[read->ref];
-    int64_t index[MAX_AXES], offset = 0;
-    for (int i = read->nargs - 1; i >= 0; i--) {
-        const int axis = axis_of(p, read, i);
-        int64_t *of = axis == INNER ? &term : is_place(p, axis) ? &place : &row;
-        index[i] = *of % extent[i];
-        *of /= extent[i];
-    }
-    for (int i = 0; i < read->nargs; i++) offset = offset * extent[i] + index[i];
-    return offset;
-}
+/* The read of one factor of such sums. */
+typedef struct factor {
+    const at_expr *read;
+    const int64_t *extent;
+    data_part part[MAX_AXES]; /* of its axes */
+    int axis[MAX_AXES];       /* of the maximum */
+    int64_t num[DATA_PARTS];  /* how many of each there are */
+} factor;
 
-/* Twice as large as all others, at a place of each row. */
-static void plant(const products *p, const at_expr *read, at_draw *draw) {
-    const at_fill *f = &draw->fill[read->ref];
-    const bool is_max = tensor_of(p, p->maximum)->reduction == AT_REDUCE_MAX;
-    const double value = 2 * f->unit * (is_max ? f->hi : f->lo);
-    int64_t rows = 1, places = 1, terms = 1;
+static factor factor_of(const products *p, const at_expr *read) {
+    factor f = {.read = read, .extent = p->r->extents[read->ref], .num = {1, 1, 1}};
     for (int i = 0; i < read->nargs; i++) {
-        const int axis = axis_of(p, read, i);
-        *(axis == INNER       ? &terms
-          : is_place(p, axis) ? &places
-                              : &rows) *= p->r->extents[read->ref][i];
+        f.axis[i] = axis_of(p, read, i);
+        f.part[i] = f.axis[i] == INNER ? DATA_TERM : is_place(p, f.axis[i]) ? DATA_PLACE : DATA_ROW;
+        f.num[f.part[i]] *= f.extent[i];
     }
-    if (places < 1 || terms > MOST_TERMS) return; /* an input may be empty */
-    if (rows > MOST_ROWS) rows = MOST_ROWS;
-    places = counted_places(p, places);
-    for (int64_t row = 0; row < rows; row++) {
-        const int64_t place = data_place_of(rows > 1 ? (row + 1) % rows : 1, places);
-        for (int64_t k = 0; k < terms; k++)
-            *at_push(p->r->arena, &draw->extremes) =
-                (at_placed){read->ref, offset_of(p, read, row, place, k), (float)value};
+    return f;
+}
+
+/* Elements behind each other that are all terms of a row of sums; 0: they lie otherwise. */
+static int64_t terms_in_a_row(const factor *f) {
+    int i = f->read->nargs;
+    int64_t n = 1;
+    while (i > 0 && f->part[i - 1] == DATA_TERM) n *= f->extent[--i];
+    return n == f->num[DATA_TERM] && n > 1 ? n : 0;
+}
+
+/* Does each row of one factor belong to one of the other's? */
+static bool has_same_rows(const factor *x, const factor *y) {
+    int i = 0, k = 0;
+    for (;; i++, k++) {
+        while (i < x->read->nargs && x->part[i] != DATA_ROW) i++;
+        while (k < y->read->nargs && y->part[k] != DATA_ROW) k++;
+        if (i == x->read->nargs || k == y->read->nargs) break;
+        if (x->axis[i] != y->axis[k]) return false;
+    }
+    return i == x->read->nargs && k == y->read->nargs;
+}
+
+/* All terms at a place of a row. */
+static void put(const data_ruler *r, const factor *f, int64_t row, int64_t place, double value,
+                at_draw *draw) {
+    const int64_t in_a_row = terms_in_a_row(f), terms = f->num[DATA_TERM];
+    for (int64_t k = 0; k < terms; k += in_a_row ? in_a_row : 1) {
+        int64_t number[DATA_PARTS] = {row, place, k};
+        *at_push(r->arena, &draw->extremes) =
+            (at_placed){.tensor = f->read->ref,
+                        .offset = data_offset(f->read->nargs, f->extent, f->part, number),
+                        .value = (float)value,
+                        .more = in_a_row ? in_a_row - 1 : 0,
+                        .step = 1};
     }
 }
 
-void data_plant_products(const data_ruler *r, at_draw *draw) {
+/* The fills of both: x with places from three quarters of what it had to that, its largest a half
+ * more, its smallest a half; y far from 0 on either side, where its rows lie so. */
+static void plant(const products *p, const factor *x, const factor *y, at_draw *draw) {
+    const data_ruler *r = p->r;
+    at_fill *of_x = &draw->fill[x->read->ref], *of_y = &draw->fill[y->read->ref];
+    const double most = of_x->hi, high = of_y->hi, whole = r->is_exact ? 1 : 0x1p-20;
+    const int64_t rows = x->num[DATA_ROW] < MOST_ROWS ? x->num[DATA_ROW] : MOST_ROWS,
+                  places = counted_places(p, x->num[DATA_PLACE]);
+    of_x->lo = whole * ceil(0.75 * most / whole);
+    of_y->lo = whole * ceil(0.25 * high / whole);
+    of_y->hi = fmax(of_y->lo, whole * floor(0.75 * high / whole));
+    of_y->row = terms_in_a_row(y);
+    of_y->apart = of_y->row ? high : 0;
+    of_y->is_mixed = true;
+    const bool has_rows = of_y->row && has_same_rows(x, y);
+    for (int64_t row = 0; row < rows; row++) {
+        const int64_t n = (row + 1) % rows, at = data_place_of(n, places),
+                      beside = data_place_of(rows > 1 ? (n + 1) % rows : 1, places);
+        const bool is_below = has_rows && data_away(of_y, row * of_y->row) < 0;
+        put(r, x, row, is_below ? beside : at, of_x->unit * (most + whole * ceil(most / 2 / whole)),
+            draw);
+        if (beside != at)
+            put(r, x, row, is_below ? at : beside, of_x->unit * whole * floor(most / 2 / whole),
+                draw);
+    }
+}
+
+/* Goes over all products that maxima look at sums of. draw NULL: nothing is planted. The most terms
+ * of a sum; 0: there are none. */
+static int64_t for_products(const data_ruler *r, at_draw *draw) {
+    int64_t most = 0;
     for (int s = 0; s < r->c->num_tensors; s++) {
         const at_tensor *t = &r->c->tensors[s];
         products p = {.r = r, .maximum = s, .stage = s};
@@ -155,9 +203,15 @@ void data_plant_products(const data_ruler *r, at_draw *draw) {
             if (!read || !other || read->ref == other->ref || !has_places(&of, read) ||
                 has_places(&beside, other))
                 continue;
-            at_fill *f = &draw->fill[other->ref];
-            if (f->lo < 0) f->lo = f->hi / 8;
-            plant(&of, read, draw);
+            const factor x = factor_of(&of, read), y = factor_of(&beside, other);
+            if (x.num[DATA_PLACE] < 1 || x.num[DATA_TERM] < 1) continue; /* an input may be empty */
+            if (draw) plant(&of, &x, &y, draw);
+            if (x.num[DATA_TERM] > most) most = x.num[DATA_TERM];
         }
     }
+    return most;
 }
+
+int64_t data_product_terms(const data_ruler *r) { return for_products(r, NULL); }
+
+bool data_plant_products(const data_ruler *r, at_draw *draw) { return for_products(r, draw) > 0; }

@@ -64,7 +64,7 @@ static bool raise_above_0(data_ruler *r, const at_expr *e) {
 /* ---- what decisions need --------------------------------------------------------------------- */
 
 static double share_below(const data_decision *d) {
-    const int n = d->num < DATA_KEPT ? (int)d->num : DATA_KEPT;
+    const int n = data_kept(d);
     int below = 0;
     for (int i = 0; i < n; i++) below += d->x[i] < d->y[i];
     return n ? (double)below / n : 0;
@@ -100,7 +100,7 @@ static wish moderate(const data_decision *d) {
 
 /* Nearly all lie beyond the same one of two bounds: their middle shall lie between these. */
 static wish move_between(const data_decision *d) {
-    const int n = d->num < DATA_KEPT ? (int)d->num : DATA_KEPT;
+    const int n = data_kept(d);
     const double beyond = d->at > 0 ? d->at + d->width / 2 : d->at - d->width / 2;
     int many = 0;
     double sum = 0;

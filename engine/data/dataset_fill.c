@@ -57,8 +57,10 @@ static void put_extremes(at_dataset *d) {
         const at_placed *w = &draw->extremes.data[i];
         const at_type type = d->compute->tensors[w->tensor].type;
         if (at_type_of(type)->is_int) continue;
-        at_type_store(type, at_store_at(d->store, d->offset[w->tensor]), w->offset,
-                      (float)((double)w->value * (d->is_exact ? 1 : d->scale)));
+        const float value = (float)((double)w->value * (d->is_exact ? 1 : d->scale));
+        void *to = at_store_at(d->store, d->offset[w->tensor]);
+        for (int64_t k = 0; k <= w->more; k++)
+            at_type_store(type, to, w->offset + k * w->step, value);
     }
 }
 

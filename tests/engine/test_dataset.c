@@ -500,6 +500,52 @@ static void winners_of_products(void **state) {
     at_arena_free(a);
 }
 
+/* Of sums of products, however long, a maximum has rows in which all lie far below 0 and others in
+ * which the largest lies far above; the last place wins, and another one. Exact ones, too. */
+static void products_on_both_sides(void **state) {
+    (void)state;
+    enum { S = 8, T = 40 };
+    for (int exact = 0; exact < 2; exact++)
+        for (int terms = 8; terms <= 4096; terms *= 8) {
+            at_arena *a = at_arena_new();
+            bool wins[T] = {false};
+            int below = 0, above = 0;
+            const char *text = at_format(
+                a,
+                "args S=8, T=40, D=%d\nq[S, D] : input\nkey[T, D] : input\n"
+                "s[i:S, j:T] = sum(d:D) q[i, d]*key[j, d]\nm[i:S] = max(j:T) s[i, j]\n%s",
+                terms, exact ? "o[i:S] = m[i] + 1\n" : "e[i:S, j:T] = exp(s[i, j] - m[i])\n");
+            fill_any(a, text);
+            if (d.is_exact != exact && exact && terms > 512) {
+                at_dataset_free(&d);
+                at_arena_free(a);
+                continue;
+            }
+            d.draw = 1;
+            assert_int_equal(d.is_exact, exact);
+            assert_int_equal(d.rule.num_draws, 2);
+            assert_true(at_dataset_fill(&d, 1));
+            const float *q = values_of("q"), *key = values_of("key");
+            for (int i = 0; i < S; i++) {
+                double most = -INFINITY;
+                int place = 0;
+                for (int j = 0; j < T; j++) {
+                    double s = 0;
+                    for (int k = 0; k < terms; k++)
+                        s += (double)q[i * terms + k] * key[j * terms + k];
+                    if (s > most) most = s, place = j;
+                }
+                wins[place] = true;
+                below += most<(exact ? -1 : -104), above += most>(exact ? 1 : 104);
+            }
+            if (!below || !above || !wins[0] || !wins[T - 1])
+                fail_msg("%s: %d rows below 0, %d above, %d, %d", text, below, above, wins[0],
+                         wins[T - 1]);
+            at_dataset_free(&d);
+            at_arena_free(a);
+        }
+}
+
 /* An input may have no elements, as what is kept of earlier steps before the first one: it has no
  * place for a winner, and no row to lie far from 0. */
 static void inputs_without_elements(void **state) {
@@ -755,20 +801,35 @@ static void smaller_inputs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(factors_of_steps),      cmocka_unit_test(numbers_of_channels),
-        cmocka_unit_test(halves_of_bytes),       cmocka_unit_test(halves_of_floats),
-        cmocka_unit_test(scales_of_bytes),       cmocka_unit_test(winners_of_rows),
-        cmocka_unit_test(sums_before_functions), cmocka_unit_test(sums_of_inputs),
-        cmocka_unit_test(sums_that_stay_large),  cmocka_unit_test(other_arguments),
-        cmocka_unit_test(below_maximum),         cmocka_unit_test(bounds_behind_numbers),
-        cmocka_unit_test(maxima_below_0),        cmocka_unit_test(maxima_of_chosen),
-        cmocka_unit_test(arguments_that_stay),   cmocka_unit_test(filling_is_stopped),
-        cmocka_unit_test(sizes_of_chains),       cmocka_unit_test(equal_winners),
-        cmocka_unit_test(smaller_inputs),        cmocka_unit_test(lone_bounds),
-        cmocka_unit_test(ends_of_axes),          cmocka_unit_test(bounds_beside_overflow),
-        cmocka_unit_test(rounded_values),        cmocka_unit_test(bounds_of_distances),
-        cmocka_unit_test(places_of_values),      cmocka_unit_test(winners_of_products),
-        cmocka_unit_test(winners_times_numbers), cmocka_unit_test(inputs_without_elements),
+        cmocka_unit_test(factors_of_steps),
+        cmocka_unit_test(numbers_of_channels),
+        cmocka_unit_test(halves_of_bytes),
+        cmocka_unit_test(halves_of_floats),
+        cmocka_unit_test(scales_of_bytes),
+        cmocka_unit_test(winners_of_rows),
+        cmocka_unit_test(sums_before_functions),
+        cmocka_unit_test(sums_of_inputs),
+        cmocka_unit_test(sums_that_stay_large),
+        cmocka_unit_test(other_arguments),
+        cmocka_unit_test(below_maximum),
+        cmocka_unit_test(bounds_behind_numbers),
+        cmocka_unit_test(maxima_below_0),
+        cmocka_unit_test(maxima_of_chosen),
+        cmocka_unit_test(arguments_that_stay),
+        cmocka_unit_test(filling_is_stopped),
+        cmocka_unit_test(sizes_of_chains),
+        cmocka_unit_test(equal_winners),
+        cmocka_unit_test(smaller_inputs),
+        cmocka_unit_test(lone_bounds),
+        cmocka_unit_test(ends_of_axes),
+        cmocka_unit_test(bounds_beside_overflow),
+        cmocka_unit_test(rounded_values),
+        cmocka_unit_test(bounds_of_distances),
+        cmocka_unit_test(places_of_values),
+        cmocka_unit_test(winners_of_products),
+        cmocka_unit_test(winners_times_numbers),
+        cmocka_unit_test(products_on_both_sides),
+        cmocka_unit_test(inputs_without_elements),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
