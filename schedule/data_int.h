@@ -12,6 +12,7 @@ typedef struct data_decision {
     const at_expr *of; /* the operand that its data move */
     double at, width;  /* of a bound or comparison with a number: where, and how wide what it leaves
                         * is; width 0: it has none */
+    bool is_lone;      /* one bound, or a number to compare with: as wide as it is far from 0 */
     bool is_sum;       /* of two values */
     bool is_added;     /* a small number, `width`, that is added lest something is 0 */
     bool below_maximum; /* of an exponential: its argument is what lies below a maximum */

@@ -108,6 +108,7 @@ static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
         d->at = between ? (lo + hi) / 2 : isfinite(lo) ? lo : hi;
         if (!between) d->of = without_number(d->of, &d->at);
         d->width = between ? hi - lo : fabs(d->at);
+        d->is_lone = !between;
         return isfinite(d->at);
     }
     if (e->op == AT_X_ADD && number_of(e->arg[1], &x) && x > 0 && x < SMALL) {
@@ -125,7 +126,7 @@ static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
     if (!is_float_expr(l->c, e->arg[0]) && !is_float_expr(l->c, e->arg[1])) return false;
     const int number = number_of(e->arg[1], &x) ? 1 : number_of(e->arg[0], &x) ? 0 : -1;
     d->of = e->arg[number == 0];
-    if (number >= 0) return d->at = x, d->width = fabs(x), isfinite(x);
+    if (number >= 0) return d->at = x, d->width = fabs(x), d->is_lone = true, isfinite(x);
     for (int i = 0; i < 2 && !(d->width > 0); i++) {
         d->at = middle_of(l, d->stage, e->arg[i], &d->width);
         if (d->width > 0) d->of = e->arg[1 - i];

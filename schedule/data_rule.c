@@ -114,11 +114,10 @@ static wish move_between(const data_decision *d) {
 static wish widen(const data_decision *d) {
     if (!(d->width >= LEAST_WIDTH && d->width <= MOST_WIDTH)) return no_wish;
     if (d->e->op == AT_X_MIN || d->e->op == AT_X_MAX) {
-        const bool is_between = d->at != 0 && fabs(d->at) != d->width;
-        const wish w = is_between ? move_between(d) : no_wish;
+        const wish w = !d->is_lone && d->at != 0 ? move_between(d) : no_wish;
         if (w.of) return w;
     }
-    const double size = data_quantile(d, fabs(d->at) == d->width ? 0 : d->at, 0.68);
+    const double size = data_quantile(d, d->is_lone ? 0 : d->at, 0.68);
     if (!(size > 0) || (size > d->width / 2 && size < d->width * 2)) return no_wish;
     return (wish){d->of, d->width / size};
 }

@@ -336,15 +336,19 @@ static void rounded_values(void **state) {
 /* What is bounded behind a rounding, and has one sign, is not all beyond the same bound. */
 static void bounds_of_distances(void **state) {
     (void)state;
-    at_arena *a = at_arena_new();
-    fill_any(a, "args N=200, K=9\nx[N, K] : input\n"
-                "top[n:N] = max(k:K) x[n, k]\nlow[n:N] = min(k:K) x[n, k]\n"
-                "out[n:N] = min(max(round((top[n] - low[n])*0.75) - 2, 0), 6) + 0.5*top[n]\n"
-                "a[n:N] = round((top[n] - low[n])*0.75) - 2\n");
-    const double beyond = share_beyond(a, "a", 5.5);
-    if (beyond > 0.75) fail_msg("%g are beyond the bound", beyond);
-    at_dataset_free(&d);
-    at_arena_free(a);
+    for (int low = 0; low <= 3; low += 3) { /* at 3 and 9 they are as wide as they are far from 0 */
+        at_arena *a = at_arena_new();
+        fill_any(a, at_format(a,
+                              "args N=200, K=9\nx[N, K] : input\n"
+                              "top[n:N] = max(k:K) x[n, k]\nlow[n:N] = min(k:K) x[n, k]\n"
+                              "out[n:N] = min(max(round((top[n] - low[n])*0.75) - 2, %d), %d) + "
+                              "0.5*top[n]\na[n:N] = round((top[n] - low[n])*0.75) - 2\n",
+                              low, low + 6));
+        const double beyond = share_beyond(a, "a", low + 5.5);
+        if (beyond > 0.75) fail_msg("%g are beyond the bound %d", beyond, low + 6);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
 }
 
 /* Values that say where terms belong lie about the places that there are. */
