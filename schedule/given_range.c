@@ -67,7 +67,8 @@ at_status at_compute_entry_ranges(at_arena *a, const at_compute *c, const int64_
     }
     for (int t = 0; t < n; t++) {
         if (c->tensors[t].role != AT_ROLE_INDEX) continue;
-        if (found[t].is_unknown) out[t] = (at_index_range){.hi = INT32_MAX, .is_unknown = true};
+        if (found[t].is_unknown)
+            out[t] = (at_index_range){.lo = INT32_MIN, .hi = INT32_MAX, .is_unknown = true};
         else if (!found[t].ascends && allows(&x, t, found[t].hi)) {
             out[t].hi = last_allowed(&x, t, found[t].hi, INT32_MAX);
             out[t].lo = allows(&x, t, found[t].lo) ? last_allowed(&x, t, found[t].lo, INT32_MIN)

@@ -122,6 +122,15 @@ static void accepted(void **state) {
     assert_true(r[1].lo == 0 && r[1].hi == 15);
     assert_true(r[2].lo == 0 && r[2].hi == 9);
     fixture_close(&f);
+    /* Of so many that nobody looks, any: one below 0 may mean the last place. */
+    fixture_sizes(&f, "N=16, M=4194305");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
+                                   "t[N] : weight\nr[M] : index\n"
+                                   "b[i:M] = t[r[i] < 0 ? r[i] + N : r[i]]\n",
+                                   "c", &f.compute, &f.err));
+    assert_ok(&f, at_compute_entry_ranges(f.arena, f.compute, f.values, r, &f.err));
+    assert_true(r[1].is_unknown && r[1].lo == INT32_MIN && r[1].hi == INT32_MAX);
+    fixture_close(&f);
 }
 
 /* Whatever those are that lead to a place together: all ends of their ranges, and random ones. */
