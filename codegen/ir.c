@@ -373,6 +373,9 @@ const at_value *at_value_as_number(at_low *l, const at_value *v) {
 const at_value *at_value_as_whole(at_low *l, const at_value *v) {
     if (v->whole) return v;
     if (v->op == AT_V_CONST) return at_value_const(l, nearbyint(v->number), true);
+    if (v->op == AT_V_CHOOSE && v->b->a->op == AT_V_CONST && v->b->b->op == AT_V_CONST)
+        return at_value_choose(l, v->a, at_value_as_whole(l, v->b->a),
+                               at_value_as_whole(l, v->b->b));
     return at_value_new(l, (at_value){.op = AT_V_WHOLE, .whole = true, .a = v});
 }
 
@@ -386,6 +389,12 @@ const at_value *at_value_bits(at_low *l, bool all) {
     at_value v = {.op = AT_V_CONST};
     memset(&v.number, all ? 255 : 0, sizeof v.number);
     return at_value_new(l, v);
+}
+
+bool at_value_has_bits(const at_value *v, bool all) {
+    double bits;
+    memset(&bits, all ? 255 : 0, sizeof bits);
+    return v->op == AT_V_CONST && !memcmp(&v->number, &bits, sizeof bits);
 }
 
 const at_value *at_value_choose(at_low *l, const at_value *mask, const at_value *x,
@@ -466,6 +475,30 @@ static const at_value *scaled(at_low *l, const at_value *a, const at_value *b) {
     return at_copy(l->arena, &v, sizeof v);
 }
 
+static bool is_read_of_same(const at_value *x, const at_value *y) {
+    return x->op == AT_V_LOAD && y->op == AT_V_LOAD && x->tensor == y->tensor && x->at && y->at &&
+           at_aff_equal(x->at, y->at) && !x->may_miss && !y->may_miss && x->whole == y->whole;
+}
+
+/* Are both of the same two elements, in either order where they are equal? */
+static bool compare_same(const at_value *less, const at_value *equal) {
+    return (is_read_of_same(less->a, equal->a) && is_read_of_same(less->b, equal->b)) ||
+           (is_read_of_same(less->a, equal->b) && is_read_of_same(less->b, equal->a));
+}
+
+/* The first of either where a mask has all bits, else the second. */
+static const at_value *folded_choice(at_low *l, const at_value *v, const at_value *mask,
+                                     const at_value *either) {
+    const at_value *x = either->a, *y = either->b;
+    if (mask->op == AT_V_CONST) return mask->number == 0 ? y : x;
+    if (at_value_has_bits(x, true) && at_value_has_bits(y, false)) return mask;
+    if (at_value_has_bits(x, false) && at_value_has_bits(y, false)) return x;
+    if (at_value_has_bits(x, true) && mask->op == AT_V_LESS && y->op == AT_V_EQUAL &&
+        compare_same(mask, y))
+        return at_value_binary(l, AT_V_AT_MOST, mask->a, mask->b);
+    return at_value_of(l, v, mask, either);
+}
+
 const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts) {
     if (v->op == AT_V_LOAD && v->at) {
         const at_aff *at = unclamped(l, v->at, facts);
@@ -482,12 +515,13 @@ const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts
     const at_value *a = at_value_fold(l, v->a, facts);
     const at_value *b = v->b ? at_value_fold(l, v->b, facts) : NULL;
     if (v->op == AT_V_NUMBER && a->whole && a->op == AT_V_CONST) return at_value_as_number(l, a);
-    if (v->op == AT_V_WHOLE && a->op == AT_V_CONST) return at_value_as_whole(l, a);
+    if (v->op == AT_V_WHOLE && (a->op == AT_V_CONST || a->op == AT_V_CHOOSE))
+        return at_value_as_whole(l, a);
     if (v->op == AT_V_CALL && a->op == AT_V_CONST) {
         const float number = (float)at_function_value(v->function, (float)a->number);
         return at_value_new(l, (at_value){.op = AT_V_CONST, .number = number});
     }
-    if (v->op == AT_V_CHOOSE && a->op == AT_V_CONST) return a->number == 0 ? b->b : b->a;
+    if (v->op == AT_V_CHOOSE) return folded_choice(l, v, a, b);
     if (v->op == AT_V_MUL && at_value_is_zero(a)) return a; /* a term that a condition made zero */
     if (v->op == AT_V_MUL && at_value_is_zero(b)) return b;
     if (v->op == AT_V_MUL && is_number(a, 1)) return b;

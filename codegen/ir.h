@@ -185,7 +185,8 @@ const at_value *at_value_new(at_low *l, at_value v); /* a copy in l's arena */
 const at_value *at_value_of(at_low *l, const at_value *v, const at_value *a, const at_value *b);
 const at_value *at_value_const(at_low *l, double number, bool whole);
 const at_value *at_value_binary(at_low *l, at_val_op op, const at_value *a, const at_value *b);
-const at_value *at_value_bits(at_low *l, bool all); /* a mask of all lanes, or of none */
+const at_value *at_value_bits(at_low *l, bool all);  /* a mask of all lanes, or of none */
+bool at_value_has_bits(const at_value *v, bool all); /* is it one, or 0? */
 /* x where the mask's lane is set, else y; all three are worked out. */
 const at_value *at_value_choose(at_low *l, const at_value *mask, const at_value *x,
                                 const at_value *y);

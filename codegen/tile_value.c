@@ -114,8 +114,21 @@ static int stored_value(at_builder *b, int s, int64_t off, int lanes) {
     return -1;
 }
 
+/* A mask and a value, of whose lanes bits stay, or are added. */
+static int with_bits(at_builder *b, at_tile_kind kind, int mask, const at_value *v) {
+    const int x = at_build_value(b, v), had = at_build_had(b, kind, mask, x);
+    if (had >= 0) return had;
+    const int d = at_build_operation(b, kind, -1, mask, x);
+    b->vregs.data[d].same = b->vregs.data[mask].same && b->vregs.data[x].same;
+    return d;
+}
+
 /* Takes the first of two values in lanes whose mask has all bits set, the second in the others. */
 static int chosen(at_builder *b, int mask, const at_value *either) {
+    if (!b->l->target->is_double && at_value_has_bits(either->b, false))
+        return with_bits(b, AT_T_AND, mask, either->a);
+    if (!b->l->target->is_double && at_value_has_bits(either->a, true))
+        return with_bits(b, AT_T_OR, mask, either->b);
     int x = at_build_value(b, either->a), y = at_build_value(b, either->b);
     bool same = b->vregs.data[mask].same && b->vregs.data[x].same && b->vregs.data[y].same;
     int d = at_build_vreg(b, (at_tile_vreg){.same = same});
@@ -347,6 +360,14 @@ static void add_word_product(at_builder *b, int acc, const at_value *v) {
     b->ops.data[b->ops.len - 1].by = AT_DOT_S16;
 }
 
+/* Does a sum of integers count where a mask holds, which is -1 there? */
+static bool counts(const at_builder *b, const at_ir *n) {
+    const at_value *v = n->stmt.val;
+    return n->stmt.reduction == AT_REDUCE_SUM && v->whole && v->op == AT_V_CHOOSE &&
+           v->b->a->op == AT_V_CONST && v->b->a->number == 1 && at_value_has_bits(v->b->b, false) &&
+           !b->l->target->is_double;
+}
+
 /* acc joined with v; by multiply-adds where v has products that are summed. lanes: only so many of
  * them, the others keep what they are; 0: all. */
 static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
@@ -372,9 +393,11 @@ static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
         else accumulate_terms(b, into, v, false);
         if (lanes) b->vregs.data[acc].same = false;
     } else {
-        int x = at_build_value(b, v);
+        const bool is_count = counts(b, n);
+        int x = at_build_value(b, is_count ? v->a : v);
         if (!b->vregs.data[x].same) b->vregs.data[acc].same = false;
-        at_build_join(b, n->stmt.tensor, into, acc, x);
+        if (is_count) at_build_operation(b, AT_T_INT_SUB, into, acc, x);
+        else at_build_join(b, n->stmt.tensor, into, acc, x);
     }
     if (!lanes) return;
     op = at_build_emit(b, AT_T_FIRST);
