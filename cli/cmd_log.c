@@ -266,9 +266,12 @@ static at_status split(const at_options *o, at_arena *a, at_error *err) {
         return at_out_print(&out, err);
     }
     at_text out = {0};
-    for (int i = 0; i < n; i++)
-        at_text_addf(&out, "%s: %lld records of %s\n", at_visible(a, parts[i].path),
-                     (long long)parts[i].records, at_visible(a, parts[i].workload));
+    for (int i = 0; i < n; i++) {
+        at_text_addf(&out, "%s: %lld record%s of ", at_visible(a, parts[i].path),
+                     (long long)parts[i].records, at_plural(parts[i].records));
+        at_text_add_record_task(&out, parts[i].task, parts[i].args);
+        at_text_addf(&out, ", %s\n", at_visible(a, parts[i].target));
+    }
     return at_print(&out, err);
 }
 

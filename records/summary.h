@@ -69,10 +69,12 @@ at_status at_log_summarise(at_arena *a, const char *path, at_pick_fn *use, void 
                            at_warn_fn *warn, void *ctx, at_log_summary *out, at_error *err);
 
 /* One log per target, task and arguments, as AutoTVM's split: path.000.wkl, path.001.wkl, ...
- * Comments other than finals are dropped. Without force no other file is replaced, nor a log by a
- * smaller one. AT_E_USAGE, AT_E_OUTPUT */
+ * Comments of no task are dropped. Without force no other file is replaced, nor a log by a smaller
+ * one. AT_E_USAGE, AT_E_OUTPUT */
 typedef struct at_log_part {
     const char *path, *workload; /* workload: its key */
+    const char *task, *target;
+    const at_json *args;
     int64_t records;
 } at_log_part;
 at_status at_log_split(at_arena *a, const char *path, bool force, at_warn_fn *warn, void *ctx,

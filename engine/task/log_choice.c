@@ -70,6 +70,16 @@ static int count(reading *w, const at_template_row *row, const at_record *r) {
     return task;
 }
 
+static bool has_task(reading *w, const at_template_row *row, const at_record *r) {
+    at_error why;
+    if (at_record_has_task(w->uses, row, r, &why)) return true;
+    if (!w->out->unmade++) {
+        w->out->unmade_line = r->line;
+        w->out->unmade_why = at_strdup(w->arena, why.text);
+    }
+    return false;
+}
+
 /* Failures are none of a configuration's fault. */
 static bool fits(reading *w, at_logged_task *t, const at_record *r) {
     at_error why;
@@ -100,6 +110,7 @@ static bool is_wanted(void *ctx, const char *path, const at_record *r) {
     if (!row || w->out->is_full || (w->args && !at_args_equal(r->args, w->args)) ||
         (w->sketch && !is_of_sketch(r, w->sketch)))
         return false;
+    if (!has_task(w, row, r)) return false;
     int task = count(w, row, r);
     size_t bytes = at_arena_used(w->arena) - w->before + at_arena_used(w->keys_arena);
     w->out->is_full = bytes > MOST_TASK_BYTES;
@@ -125,6 +136,12 @@ static at_status read_all(reading *w, const at_engine_options *o, at_error *err)
                        "%s: too many different tasks: more than %d MiB; autotune log --split makes "
                        "a log of each",
                        path, MOST_TASK_BYTES >> 20);
+    if (w->out->unmade) {
+        const char *unmade =
+            at_unfit_text(w->arena, path, w->out->unmade_line, w->out->unmade, w->out->unmade_why);
+        if (!w->out->tasks.len) return at_fail(err, AT_E_INPUT, "%s", unmade);
+        at_engine_warn(o, unmade);
+    }
     if (w->out->total) return AT_OK;
     return at_fail(err, AT_E_INPUT, "%s: holds no record; autotune tune writes them", path);
 }

@@ -23,6 +23,8 @@ typedef struct at_log_choice {
     AT_VEC(at_logged_task) tasks; /* in order of first appearance */
     bool is_full;                 /* there are more tasks of the template */
     int64_t total;                /* records of whatever */
+    int64_t unmade, unmade_line;  /* records whose arguments make no task; the first of them, */
+    const char *unmade_why;       /* and why */
     struct at_logged_versions *versions;
     at_pick *picks; /* the best of each task and context */
     int num_picks;

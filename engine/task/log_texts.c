@@ -1,15 +1,17 @@
 /* engine/task/log_texts.c: see log_texts.h. */
 #include "engine/task/log_texts.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "engine/task/user_template.h"
+#include "records/comments.h"
 #include "records/log.h"
 
-enum { MOST_TEXT = 64 << 10, MOST_LINE = 6 * MOST_TEXT + 1024, MOST_TEXTS = 256 };
+enum { MOST_TEXT = 64 << 10, MOST_LINE = 6 * MOST_TEXT + 1024, MOST_NAMES = 1 << 16 };
 static const char head[] = "#te {";
 
 const char *at_log_text_line(at_arena *a, const at_template_row *row) {
@@ -35,17 +37,19 @@ static FILE *open_log(const char *path, char *line) {
 }
 
 /* Whole lines that begin so; longer ones are none. */
-static void each_line(const char *path, void (*seen)(void *ctx, const char *line), void *ctx) {
+static void each_line(const char *path, void (*seen)(void *ctx, const char *line, long at),
+                      void *ctx) {
     char *line = malloc(MOST_LINE);
     AT_NEED(line);
     FILE *f = open_log(path, line);
     bool whole = true;
-    while (f && fgets(line, MOST_LINE, f)) {
+    long at = 0;
+    for (; f && fgets(line, MOST_LINE, f); at = ftell(f)) {
         const size_t n = strcspn(line, "\n");
         const bool begins = whole, ends = line[n] == '\n';
         line[n] = 0;
         whole = ends;
-        if (begins && ends && !strncmp(line, head, strlen(head))) seen(ctx, line);
+        if (begins && ends && !strncmp(line, head, strlen(head))) seen(ctx, line, at);
     }
     if (f) fclose(f);
     free(line);
@@ -57,7 +61,8 @@ typedef struct last_text {
     bool is_same;
 } last_text;
 
-static void compare(void *ctx, const char *line) {
+static void compare(void *ctx, const char *line, long at) {
+    (void)at;
     last_text *x = ctx;
     if (!strncmp(line + 1, x->line, x->name)) x->is_same = !strcmp(line + 1, x->line);
 }
@@ -68,49 +73,70 @@ bool at_log_text_counts(const char *path, const char *line) {
     return x.is_same;
 }
 
-typedef struct named_text {
-    at_arena *arena; /* its own: a later text takes its place */
-    const char *name, *text;
-} named_text;
+/* Where the text of a name stands. */
+typedef struct place {
+    const char *path;
+    long at;
+    atomic_bool is_asked;
+} place;
 
-typedef struct texts {
-    at_arena *arena, *scratch;
-    AT_VEC(named_text) of; /* the last of each name */
-} texts;
+/* Of all logs so far; texts are read when somebody asks for a name. */
+static struct {
+    at_arena *arena;
+    at_key_map names;
+    AT_VEC(place) of; /* [names] */
+} known;
 
-static void note_text(texts *t, const char *name, const char *text) {
-    int i = 0;
-    while (i < t->of.len && strcmp(t->of.data[i].name, name) != 0) i++;
-    if (i == MOST_TEXTS) return;
-    if (i == t->of.len) *at_push(t->arena, &t->of) = (named_text){.arena = at_arena_new()};
-    named_text *x = &t->of.data[i];
-    at_arena_reset(x->arena);
-    x->name = at_strdup(x->arena, name);
-    x->text = at_strdup(x->arena, text);
-}
-
-static void note(void *ctx, const char *line) {
-    texts *t = ctx;
+static bool read_text(at_arena *a, const char *line, const char **name, const char **text) {
     const at_json *v = NULL;
     const char *json = line + strlen(head) - 1;
-    at_arena_reset(t->scratch);
-    if (at_json_parse(t->scratch, json, strlen(json), &v, NULL) != AT_OK) return;
-    const at_json *name = at_json_get(v, "name"), *text = at_json_get(v, "text");
-    if (name && text && name->kind == AT_JSON_STRING && text->kind == AT_JSON_STRING &&
-        at_is_template_name(name->string))
-        note_text(t, name->string, text->string);
+    if (at_json_parse(a, json, strlen(json), &v, NULL) != AT_OK) return false;
+    const at_json *n = at_json_get(v, "name"), *t = at_json_get(v, "text");
+    if (!n || !t || n->kind != AT_JSON_STRING || t->kind != AT_JSON_STRING ||
+        !at_is_template_name(n->string))
+        return false;
+    *name = n->string;
+    *text = t->string;
+    return true;
+}
+
+/* A log's last text of a name counts, and the first log that has one. */
+static void note(void *path, const char *line, long at) {
+    const char *name, *text;
+    at_arena *a = at_arena_new();
+    if (read_text(a, line, &name, &text) &&
+        (known.of.len < MOST_NAMES || at_key_map_find(&known.names, name) >= 0)) {
+        const int i = at_key_map_add(&known.names, name);
+        if (i == known.of.len) *at_push(known.arena, &known.of) = (place){.path = path, .at = at};
+        else if (known.of.data[i].path == path) known.of.data[i].at = at;
+    }
+    at_arena_free(a);
+}
+
+static bool read_line_at(const place *p, char *line) {
+    FILE *f = fopen(p->path, "re");
+    const bool is_read = f && !fseek(f, p->at, SEEK_SET) && fgets(line, MOST_LINE, f) &&
+                         !strncmp(line, head, strlen(head));
+    if (f) fclose(f);
+    return is_read;
+}
+
+static void add_asked(const char *name) {
+    const int i = at_key_map_find(&known.names, name);
+    if (i < 0 || atomic_exchange(&known.of.data[i].is_asked, true)) return;
+    at_arena *a = at_arena_new();
+    char *line = malloc(MOST_LINE);
+    const char *there, *text;
+    AT_NEED(line);
+    if (read_line_at(&known.of.data[i], line) && read_text(a, line, &there, &text) &&
+        !strcmp(there, name))
+        (void)at_user_computation_add(name, text, NULL);
+    free(line);
+    at_arena_free(a);
 }
 
 void at_log_texts_load(const char *path) {
-    texts t = {.arena = at_arena_new(), .scratch = at_arena_new()};
-    const at_template_row *row;
-    each_line(path, note, &t);
-    for (int i = 0; i < t.of.len; i++) {
-        const named_text *x = &t.of.data[i];
-        if (at_template_find(x->name, &row, NULL) != AT_OK)
-            (void)at_user_computation_add(x->name, x->text, NULL);
-        at_arena_free(x->arena);
-    }
-    at_arena_free(t.scratch);
-    at_arena_free(t.arena);
+    if (!known.arena) known.arena = known.names.arena = at_arena_new();
+    each_line(path, note, at_strdup(known.arena, path));
+    at_template_ask(add_asked);
 }

@@ -59,6 +59,13 @@ static const known_task *task_of(at_record_uses *u, const at_template_row *row,
     return t;
 }
 
+bool at_record_has_task(at_record_uses *u, const at_template_row *row, const at_record *r,
+                        at_error *why) {
+    const known_task *known = task_of(u, row, r->args);
+    if (!known->task) *why = known->why;
+    return known->task;
+}
+
 at_use at_record_use(at_record_uses *u, const at_template_row *row, const at_record *r,
                      at_error *why) {
     const known_task *known = task_of(u, row, r->args);

@@ -19,6 +19,9 @@ typedef enum at_use {
 typedef struct at_record_uses at_record_uses;
 at_record_uses *at_record_uses_new(bool accept_changed);
 void at_record_uses_free(at_record_uses *u);
+/* Whether its arguments make a task of the template; why: where not. */
+bool at_record_has_task(at_record_uses *u, const at_template_row *row, const at_record *r,
+                        at_error *why);
 /* row: the record's template. why: where it is unfit. */
 at_use at_record_use(at_record_uses *u, const at_template_row *row, const at_record *r,
                      at_error *why);

@@ -163,14 +163,18 @@ at_status at_select_all(at_arena *a, const at_engine_options *o, const at_reques
     AT_TRY(at_log_choose(a, o, q->log, NULL, NULL, NULL, &choice, err));
     *out = AT_NEW_ARRAY(a, at_selection, choice.tasks.len);
     *n = 0;
+    at_error first = {0}; /* line that is no configuration of a task */
     for (int i = 0; i < choice.tasks.len; i++) {
         at_selection s = {0};
-        at_status status = select_logged(a, o, q, &choice, &choice.tasks.data[i], &s, err);
-        if (status == AT_E_NO_VALID) at_engine_warn(o, at_format(a, "%s; left out", err->text));
-        else if (status != AT_OK) return status;
+        at_error why = {0};
+        at_status status = select_logged(a, o, q, &choice, &choice.tasks.data[i], &s, &why);
+        if (status == AT_E_USAGE) return *err = why, status;
+        if (status != AT_OK) at_engine_warn(o, at_format(a, "%s; left out", why.text));
+        if (status == AT_E_INPUT && !first.status) first = why;
         if (s.has_config) (*out)[(*n)++] = s;
     }
     if (*n) return AT_OK;
+    if (first.status) return *err = first, first.status;
     return at_fail(err, AT_E_NO_VALID, "%s: holds no valid record of a template that is built in",
                    q->log);
 }

@@ -71,7 +71,7 @@ def bind(tensors: Sequence[Tensor], given: Sequence[Any], named: Mapping[str, An
         values[name] = value
     missing = [name for name in names if name not in values]
     if missing:
-        raise TypeError(f"missing: {', '.join(missing)}")
+        raise TypeError(f"no array for the input {', '.join(missing)}")
     arrays = [check(t, values[t.name]) for t in tensors]
     for t, array in zip(tensors, arrays):
         for other, beside in zip(tensors, arrays):
@@ -89,7 +89,7 @@ def outputs(tensors: Sequence[Tensor], out: Any, inputs: Sequence[Any]) -> list[
         raise TypeError(f"out has {len(arrays)} arrays; there are {len(tensors)} outputs")
     for i, (t, array) in enumerate(zip(tensors, arrays)):
         if not isinstance(array, np.ndarray):
-            raise TypeError(f"out: {t.name} is no array")
+            raise TypeError(f"out: {array!r:.40} is no array; {t} is taken")
         if check(t, array) is not array or not array.flags.writeable:
             raise ValueError(f"out: {t.name} has to be writeable and in C order")
         if any(np.may_share_memory(array, other) for other in inputs):

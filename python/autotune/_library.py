@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import operator
 import os
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 POINTER, TEXT, INT, I64, DOUBLE = (
     ctypes.c_void_p,
@@ -198,7 +201,25 @@ library = _Library()
 
 
 def bytes_of(text: str | os.PathLike[str] | None) -> bytes | None:
-    return None if text is None else os.fsencode(text)
+    if text is None:
+        return None
+    given = os.fsencode(text)
+    if b"\0" in given:  # C would take what stands before it
+        raise ValueError(f"{text!r} holds a NUL byte, which no path, name or option has")
+    return given
+
+
+def integer_of(value: Any, what: str) -> int:
+    """A whole number that C can hold, as it is: neither rounded nor cut."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what} is {value}; a whole number is taken")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} is {value!r}; a whole number is taken") from None
+    if not -(2**63) <= number < 2**63:
+        raise OverflowError(f"{what} is {number}; whole numbers of 64 bits are taken")
+    return number
 
 
 @MessageFunction

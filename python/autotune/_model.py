@@ -90,7 +90,7 @@ def load_model(
     handle = Handle()
 
     def text(pairs: Mapping[str, Any] | None) -> bytes | None:
-        return ",".join(f"{k}={v}" for k, v in pairs.items()).encode() if pairs else None
+        return bytes_of(",".join(f"{k}={v}" for k, v in pairs.items())) if pairs else None
 
     pointer = handle.check_pointer(
         library.model_load(handle.pointer, bytes_of(path), bytes_of(log), text(dims), text(sets))

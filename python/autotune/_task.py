@@ -21,6 +21,7 @@ from ._library import (
     TemplateStruct,
     UpdateFunction,
     bytes_of,
+    integer_of,
     library,
 )
 
@@ -207,7 +208,11 @@ class Space:
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         """The entity of an index, as a record spells it."""
-        text = library.entity(self._task, index)
+        try:
+            number = integer_of(index, "an index of a space")
+        except OverflowError as beyond:
+            raise IndexError(str(beyond)) from None
+        text = library.entity(self._task, number)
         if text is None:
             raise IndexError(str(self._handle.error()))
         return json.loads(text)
@@ -218,7 +223,7 @@ class Space:
     def index(self, entity: Mapping[str, Any] | str) -> int:
         """The index of an entity, or of ``"default"``."""
         text = entity if isinstance(entity, str) else json.dumps(entity)
-        index = library.index(self._task, text.encode())
+        index = library.index(self._task, bytes_of(text))
         if index < 0:
             raise self._handle.error()
         return index
@@ -227,12 +232,12 @@ class Space:
         return f"<autotune.Space: {len(self)} configurations, {len(self.knobs)} knobs>"
 
 
-def _value(value: Any) -> str:
+def _value(name: str, value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value)
     if isinstance(value, (tuple, list)):
-        return json.dumps([int(v) for v in value])
-    return str(int(value))
+        return json.dumps([integer_of(v, f"an item of {name}") for v in value])
+    return str(integer_of(value, name))
 
 
 class Task:
@@ -254,15 +259,15 @@ class Task:
         **arguments: Any,
     ) -> None:
         if args is None and arguments:
-            args = ",".join(f"{name}={_value(value)}" for name, value in arguments.items())
+            args = ",".join(f"{name}={_value(name, value)}" for name, value in arguments.items())
         elif arguments:
             raise TypeError(f"args, and {next(iter(arguments))} besides: give one of them")
         given = [
             bytes_of(what),
-            args.encode() if args else None,
+            bytes_of(args or None),
             bytes_of(weight),
             None if sparsity is None else str(sparsity).encode(),
-            block.encode() if block else None,
+            bytes_of(block or None),
         ]
 
         def new_task(handle: Handle) -> int:
@@ -306,8 +311,8 @@ class Task:
         for name, value in options.items():
             if isinstance(value, bool):
                 value = int(value)
-            text = str(value).encode()
-            self._handle.check(library.set(self._task, name.replace("_", "-").encode(), text))
+            text = bytes_of(str(value))
+            self._handle.check(library.set(self._task, bytes_of(name.replace("_", "-")), text))
 
     def tune(
         self,
@@ -348,7 +353,7 @@ class Task:
         """The best of the log, or a configuration (``"default"``: the one without tuning), callable."""
         if entity is not None:
             text = entity if isinstance(entity, str) else json.dumps(entity)
-            pointer = library.load_entity(self._task, text.encode())
+            pointer = library.load_entity(self._task, bytes_of(text))
         else:
             pointer = library.load_log(self._task, bytes_of(log or self.log_path))
         return Kernel(self._handle, self._handle.check_pointer(pointer), self.name)
@@ -385,7 +390,7 @@ class _Calls:
         try:
             if self.raised is None:
                 for index in list(self._tuner.next(n))[:n]:
-                    indices[made] = int(index)
+                    indices[made] = integer_of(index, "an index that next gave")
                     made += 1
         except BaseException as raised:  # noqa: B902
             self.raised, made = raised, 0

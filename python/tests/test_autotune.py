@@ -129,8 +129,38 @@ class Spaces(InFolder):
         self.assertEqual(space.index(space[17]), 17)
         self.assertEqual(space.knobs[0].name, "tile_y")
         self.assertGreaterEqual(space.index("default"), 0)
-        with self.assertRaises(IndexError):
-            space[10**15]
+        for beyond in 10**15, 2**64, -(2**64), -1:
+            with self.assertRaises(IndexError):
+                space[beyond]
+        for other in "a", 1.0, True, None:
+            with self.assertRaisesRegex(TypeError, "index of a space.*a whole number is taken"):
+                space[other]
+        self.assertEqual(space[np.int32(17)], space[17])
+
+    def test_what_is_no_number(self):
+        refused = [
+            (TypeError, "N is 3.99; a whole number", lambda: autotune.Task("dense", N=3.99)),
+            (TypeError, "N is True; a whole number", lambda: autotune.Task("dense", N=True)),
+            (TypeError, "item of strides is 1.5", lambda: autotune.Task("conv2d", strides=(1.5, 1))),
+            (OverflowError, "N is 18446744073709551616", lambda: autotune.Task("dense", N=2**64)),
+            (ValueError, "NUL", lambda: autotune.Task(self.path("product.te") + "\0.c")),
+            (ValueError, "NUL", lambda: autotune.Log(self.path("a.log") + "\0")),
+            (ValueError, "NUL", lambda: autotune.Task("dense").set(trials="4\0")),
+        ]
+        for error, text, call in refused:
+            with self.assertRaisesRegex(error, text):
+                call()
+        self.assertIn("N=8", autotune.Task("dense", N=np.int64(8)).args)
+
+        class Beyond:
+            def next(self, n):
+                return [2**64]
+
+            def update(self, *_):
+                pass
+
+        with self.assertRaisesRegex(OverflowError, "next gave is 18446744073709551616"):
+            self.tuned(tuner=Beyond())
 
     def test_templates(self):
         names = [t.name for t in autotune.templates()]
@@ -305,14 +335,15 @@ class Mistakes(InFolder):
         refused = [
             (TypeError, "x is float64; float32", lambda: kernel(x.astype(float), y)),
             (ValueError, r"y is \[32, 20\]; \[20, 32\]", lambda: kernel(x, y.T)),
-            (TypeError, "missing: y", lambda: kernel(x)),
+            (TypeError, "no array for the input y", lambda: kernel(x)),
             (TypeError, "there are 2: x, y", lambda: kernel(x, y, y)),
             (TypeError, "no argument 'z'; there are x, y", lambda: kernel(x, z=y)),
             (TypeError, "x is given twice", lambda: kernel(x, y, x=x)),
             (ValueError, "in C order", lambda: kernel(x, y, out=out.T.copy().T)),
-            (TypeError, "is no array", lambda: kernel(x, y, out="out")),
+            (TypeError, "out: 'out' is no array; out", lambda: kernel(x, y, out="out")),
+            (TypeError, "out: 5 is no array; out", lambda: kernel(x, y, out=5)),
             (TypeError, "out has 2 arrays", lambda: kernel(x, y, out=(out, out))),
-            (TypeError, "missing: y", lambda: kernel.pack()),
+            (TypeError, "no array for the input y", lambda: kernel.pack()),
             (ValueError, "out: least overlaps another output", lambda: both(x, out=(row, row))),
         ]
         for error, text, call in refused:

@@ -376,6 +376,11 @@ static void text_in_the_log(void **state) {
     cli_expect(0, "cat alone.log beside.log >joined.log && ./autotune log --split joined.log");
     cli_expect_verified("joined.log.000.wkl", "");
     cli_expect_verified("joined.log.001.wkl", "");
+    /* However many other texts stand before it. */
+    cli_expect(
+        0, "{ for i in $(seq 300); do printf '#te {\"name\": \"other%%d\", \"text\": \"args "
+           "N=1\"}\\n' "
+           "$i; done; cat alone.log; } >far.log && ./autotune apply alone --log far.log -o far.c");
 }
 
 /* A file that changed between two searches: the last text is the log's, after any number. */

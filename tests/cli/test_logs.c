@@ -284,11 +284,22 @@ static void split(void **state) {
     (void)state;
     write_logs();
     const cli_result *r = cli_expect(0, "./autotune log a.log --split");
-    assert_int_equal(cli_count_lines(r->out, "a.log.000.wkl: 3 records of c -keys=cpu"), 1);
+    assert_int_equal(cli_count_lines(r->out, "a.log.000.wkl: 3 records of conv2d_3x3_gemm ["), 1);
     assert_int_equal(cli_count_lines(r->out, ""), 3);
     assert_int_equal(cli_count_lines(cli_read("a.log.000.wkl"), "{\"input\""), 3);
     cli_expect(0, "./autotune log b.log --split --json");
     assert_int_equal(cli_member(cli_json(), "parts")->count, 4);
+    /* Of many texts each goes with its task, however many megabytes they are. */
+    cli_expect(
+        0, "for i in $(seq 2000); do printf '#te {\"name\": \"t%%d\", \"text\": \"# %%3000d\"}\\n' "
+           "$i $i; done >texts.log; for i in 7 1999; do sed "
+           "\"s/\\\"conv2d_3x3_gemm\\\"/\\\"t$i\\\"/\" a.log | grep -m1 '^{'; done >>texts.log");
+    cli_expect(0, "./autotune log texts.log --split");
+    cli_expect(0, "grep -c . texts.log.000.wkl texts.log.001.wkl | tr '\\n' ' ' | grep -qx "
+                  "'texts.log.000.wkl:2 texts.log.001.wkl:2 ' && grep -q '\"t1999\", \"text\"' "
+                  "texts.log.001.wkl");
+    cli_expect(0, "mkfifo pipe.log; cat texts.log >pipe.log & ./autotune log pipe.log --split; "
+                  "[ $? = 4 ] && timeout 5 cat pipe.log >/dev/null");
 }
 
 /* The template tells first parts of splits, and indices. */

@@ -275,6 +275,14 @@ static void of_no_task(void **state) {
             if (!is_told || strstr(r->out, "20.00 us"))
                 fail_msg("%s %s: %s%s", verbs[k].verb, args[i], r->out, r->err);
         }
+        /* Beside one that is of use each is a line that is skipped, and counted. */
+        cli_expect(0, "cat odd.log even.log odd.log >mixed.log");
+        static const char *const used[] = {"apply --log mixed.log", "pick_best mixed.log",
+                                           "show matmul_add --log mixed.log"};
+        for (size_t k = 0; k < sizeof used / sizeof *used; k++)
+            assert_non_null(strstr(cli_expect(0, "./autotune %s", used[k])->err,
+                                   "mixed.log:1: no configuration of its task, and not used, as is "
+                                   "1 other: "));
         const cli_result *r = cli_expect(0, "./autotune pick_best even.log odd.log");
         assert_non_null(strstr(r->err, "odd.log:1: no configuration of its task, and not used: "));
         assert_non_null(strstr(r->out, "[64, 64, 64, "));
