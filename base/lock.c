@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -60,6 +61,25 @@ bool at_is_still_there(int fd, const char *path) {
            ours.st_dev == there.st_dev;
 }
 
+at_status at_check_folder(const char *path, at_error *err) {
+    struct stat st;
+    const char *slash = strrchr(path, '/');
+    if (!*path) return at_fail(err, AT_E_OUTPUT, "cannot write a file without a name");
+    if (lstat(path, &st) == 0) return AT_OK;
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
+    AT_NEED(folder);
+    at_status s = AT_OK;
+    if (stat(folder, &st) != 0 && errno == ENOENT)
+        s = at_fail(err, AT_E_OUTPUT, "cannot write %s: there is no folder %s", path, folder);
+    else if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
+        s = at_fail(err, AT_E_OUTPUT, "cannot write %s: %s is no folder", path, folder);
+    else if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
+        s = at_fail(err, AT_E_OUTPUT, "cannot write %s: folder %s: %s", path, folder,
+                    strerror(errno));
+    free(folder);
+    return s;
+}
+
 at_status at_open_locked(const char *path, int flags, int *fd, at_error *err) {
     struct stat there;
     /* Opened for both, a FIFO would be its own reader. */
@@ -71,7 +91,11 @@ at_status at_open_locked(const char *path, int flags, int *fd, at_error *err) {
         if (*fd < 0 && errno == ENOENT && !(flags & O_CREAT)) return AT_OK;
         if (*fd < 0 && errno == ENXIO)
             return at_fail(err, AT_E_OUTPUT, "cannot write %s: nobody reads this pipe", path);
-        if (*fd < 0) return at_fail(err, AT_E_OUTPUT, "cannot write %s: %s", path, strerror(errno));
+        if (*fd < 0) {
+            const int why = errno;
+            AT_TRY(at_check_folder(path, err));
+            return at_fail(err, AT_E_OUTPUT, "cannot write %s: %s", path, strerror(why));
+        }
         fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
         struct stat st;
         if (fstat(*fd, &st) == 0 && !S_ISREG(st.st_mode)) return AT_OK;

@@ -47,6 +47,8 @@ static bool has_writer(int fd) {
 
 static at_status open_checked(const char *path, bool only_file, int *fd, at_error *err) {
     struct stat st;
+    *fd = -1;
+    if (!*path) return at_fail(err, AT_E_INPUT, "cannot read a file without a name: give its path");
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0) return cannot_read(path, errno, err);
     const char *why = NULL;

@@ -106,6 +106,7 @@ static at_status find_place(at_output *f, bool is_derived, at_error *err) {
         return at_fail(err, AT_E_OUTPUT,
                        "cannot write %s: it is a symbolic link to a file that is not there",
                        f->path);
+    AT_TRY(at_check_folder(f->path, err));
     if (f->exists && !realpath(f->path, real)) return cannot_write(f, errno, err);
     f->real = strdup(f->exists ? real : f->path);
     AT_ASSERT(f->real);

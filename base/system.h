@@ -80,6 +80,8 @@ const char *at_base_stem(at_arena *a, const char *path);
 
 /* ---- locks (lock.c) -------------------------------------------------------------------------- */
 
+/* Is there a folder for the file, which may be new, and may files be made in it? AT_E_OUTPUT */
+at_status at_check_folder(const char *path, at_error *err);
 /* Opens (flags as of open) and locks a file; closing gives the lock back. *fd = -1: it is not there
  * and flags do not make it. What is no regular file is opened and not locked. AT_E_LOCKED names the
  * owner; AT_E_OUTPUT. */

@@ -131,8 +131,10 @@ static at_status run(net_run *r) {
     at_net_build b = at_network_build(r->o);
     b.with_bounds = r->o->why;
     if (r->o->output && !strchr(r->o->output, '='))
-        return at_fail(r->err, AT_E_USAGE, "--output %s: of a network write NAME=FILE.npy",
-                       r->o->output);
+        return at_fail(
+            r->err, AT_E_USAGE,
+            "--output %s: of a network NAME=FILE is expected, an output and its file.npy",
+            r->o->output);
     AT_TRY(at_net_arrays_open(r->arena, r->o, &r->arrays, &r->net, r->err));
     AT_TRY(at_net_program_new(r->net, &b, &r->program, r->err));
     at_network_check_own(r->o, &r->program, 1);

@@ -121,6 +121,7 @@ static at_status take_transfer(const char *text, at_options *o, at_error *err) {
 }
 
 static at_status take_array(const char *text, at_options *o, at_error *err) {
+    AT_TRY(at_check_named_file("--array ", text, err));
     if (o->request.num_arrays == AT_MAX_ARRAYS)
         return at_fail(err, AT_E_USAGE, "--array %s: more than %d arrays", text, AT_MAX_ARRAYS);
     o->request.arrays[o->request.num_arrays++] = text;
@@ -128,8 +129,7 @@ static at_status take_array(const char *text, at_options *o, at_error *err) {
 }
 
 static at_status take_expect(const char *text, at_options *o, at_error *err) {
-    if (!strchr(text, '='))
-        return at_fail(err, AT_E_USAGE, "--expect %s: write NAME=FILE.npy", text);
+    AT_TRY(at_check_named_file("--expect ", text, err));
     if (o->request.num_expects == AT_MAX_ARRAYS)
         return at_fail(err, AT_E_USAGE, "--expect %s: more than %d arrays", text, AT_MAX_ARRAYS);
     o->request.expects[o->request.num_expects++] = text;
@@ -147,8 +147,9 @@ static at_status take_one_more(const char *option, const char *text, at_named_fi
 /* NAME=FILE of a network's input or output. */
 static at_status take_named(const char *option, const char *text, at_named_files *to,
                             at_error *err) {
-    if (!strchr(text, '='))
-        return at_fail(err, AT_E_USAGE, "%s %s: write NAME=FILE.npy", option, text);
+    char from[32];
+    snprintf(from, sizeof from, "%s ", option);
+    AT_TRY(at_check_named_file(from, text, err));
     return take_one_more(option, text, to, err);
 }
 

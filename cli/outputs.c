@@ -68,6 +68,8 @@ at_status at_check_outputs(const at_options *o, at_error *err) {
     /* A run may go on with the log it learns from. */
     if (o->verb == AT_VERB_VERIFY) c = (check){{o->log}, "--log", err};
     at_status s = c.outputs[0] ? check_inputs(o, &c) : AT_OK;
+    for (int i = 0; i < 2 && s == AT_OK; i++)
+        if (c.outputs[i] && strcmp(c.outputs[i], "-") != 0) s = at_check_folder(c.outputs[i], err);
     at_arena_free(a);
     return s;
 }

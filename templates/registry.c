@@ -61,30 +61,23 @@ void at_template_add_beginning(at_text *out, const char *word) {
             at_text_addf(out, "%s%s", out->len ? ", " : "", rows[i]->name);
 }
 
-static void (*add_asked)(const char *name); /* NULL: nobody */
-
-void at_template_ask(void (*add)(const char *name)) { add_asked = add; }
-
 /* NULL: there is none. */
 static const at_template_row *named(const char *name) {
     const at_template_row *own = at_template_added(name);
     for (int i = 0; !own && i < at_template_count(); i++)
         if (at_template_is_named(rows[i], name)) own = rows[i];
-    if (own || !add_asked) return own;
-    add_asked(name);
-    return at_template_added(name);
+    return own;
 }
 
 /* NAME+STAGE+STAGE, where NAME is a template, which may have a + of its own. */
 static const at_template_row *base_of(const char *name, const char **stages) {
     const at_template_row *found = NULL;
-    char *begin = strdup(name);
+    char *begin = strdup(name), *plus;
     if (!begin) AT_BUG("no memory for a name");
-    for (size_t plus = strlen(name); !found && plus--;) {
-        if (name[plus] != '+') continue;
-        begin[plus] = 0;
+    while (!found && (plus = strrchr(begin, '+')) != NULL) {
+        *plus = 0;
         found = named(begin);
-        *stages = name + plus + 1;
+        *stages = name + (plus - begin) + 1;
     }
     free(begin);
     return found;

@@ -27,8 +27,6 @@ void at_template_limit(double timeout_s);
 at_attempt_end at_template_attempt(void (*f)(void *ctx), void *ctx, bool confined,
                                    int *signal_number);
 at_status at_template_attempt_fail(at_attempt_end end, int signal_number, at_error *err);
-/* Who may add a template of a name that none has (at_template_add), when one is looked for. */
-void at_template_ask(void (*add)(const char *name));
 /* By name or record name, also with stages behind it, "dense+bias+relu"; AT_E_USAGE lists those
  * there are. */
 at_status at_template_find(const char *name, const at_template_row **out, at_error *err);

@@ -1,7 +1,6 @@
 /* engine/task/log_texts.c: see log_texts.h. */
 #include "engine/task/log_texts.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,15 @@
 #include "records/comments.h"
 #include "records/log.h"
 
-enum { MOST_TEXT = 64 << 10, MOST_LINE = 6 * MOST_TEXT + 1024, MOST_NAMES = 1 << 16 };
+enum {
+    MOST_TEXT = 64 << 10,
+    MOST_LINE = 6 * MOST_TEXT + 1024,
+    MOST_NAMES = 1 << 14,
+    MOST_OTHERS = 256
+};
 static const char head[] = "#te {";
+
+static bool is_text(const char *line) { return !strncmp(line, head, strlen(head)); }
 
 const char *at_log_text_line(at_arena *a, const at_template_row *row) {
     const at_template_row *base = at_template_base(row);
@@ -36,20 +42,18 @@ static FILE *open_log(const char *path, char *line) {
     return NULL;
 }
 
-/* Whole lines that begin so; longer ones are none. */
-static void each_line(const char *path, void (*seen)(void *ctx, const char *line, long at),
-                      void *ctx) {
+/* Lines with a text, and the beginnings of records; longer texts are none. */
+static void each_line(const char *path, void (*seen)(void *ctx, const char *line), void *ctx) {
     char *line = malloc(MOST_LINE);
     AT_NEED(line);
     FILE *f = open_log(path, line);
     bool whole = true;
-    long at = 0;
-    for (; f && fgets(line, MOST_LINE, f); at = ftell(f)) {
+    while (f && fgets(line, MOST_LINE, f)) {
         const size_t n = strcspn(line, "\n");
         const bool begins = whole, ends = line[n] == '\n';
         line[n] = 0;
         whole = ends;
-        if (begins && ends && !strncmp(line, head, strlen(head))) seen(ctx, line, at);
+        if (begins && (*line == '{' || (ends && is_text(line)))) seen(ctx, line);
     }
     if (f) fclose(f);
     free(line);
@@ -61,9 +65,9 @@ typedef struct last_text {
     bool is_same;
 } last_text;
 
-static void compare(void *ctx, const char *line, long at) {
-    (void)at;
+static void compare(void *ctx, const char *line) {
     last_text *x = ctx;
+    if (!is_text(line)) return;
     if (!strncmp(line + 1, x->line, x->name)) x->is_same = !strcmp(line + 1, x->line);
 }
 
@@ -73,70 +77,80 @@ bool at_log_text_counts(const char *path, const char *line) {
     return x.is_same;
 }
 
-/* Where the text of a name stands. */
-typedef struct place {
-    const char *path;
-    long at;
-    atomic_bool is_asked;
-} place;
+typedef struct named_text {
+    at_arena *arena; /* its own: a later text takes its place */
+    const char *text;
+} named_text;
 
-/* Of all logs so far; texts are read when somebody asks for a name. */
-static struct {
-    at_arena *arena;
+/* Of records all, of others the first few. */
+typedef struct texts {
+    at_arena *arena, *scratch;
+    at_key_map tasks; /* of records */
     at_key_map names;
-    AT_VEC(place) of; /* [names] */
-} known;
+    AT_VEC(named_text) of; /* [names] the last of each */
+    int others;
+} texts;
 
-static bool read_text(at_arena *a, const char *line, const char **name, const char **text) {
+/* "x\", ..." */
+static const char *end_of_string(const char *s) {
+    while (*s && *s != '"') s += 1 + (*s == '\\' && s[1]);
+    return s;
+}
+
+/* {"input": ["target", "task", ...: without the stages behind it. */
+static void note_task(texts *t, const char *line) {
+    const char *s = strstr(line, "\"input\": [\"");
+    if (!s || t->tasks.keys.len == MOST_NAMES) return;
+    s = end_of_string(s + strlen("\"input\": [\""));
+    if (strncmp(s, "\", \"", 4) != 0) return;
+    s += 4;
+    const size_t n = (size_t)(end_of_string(s) - s), base = strcspn(s, "+");
+    at_key_map_add(&t->tasks, at_strndup(t->scratch, s, n));
+    if (base < n) at_key_map_add(&t->tasks, at_strndup(t->scratch, s, base));
+}
+
+static void note_tasks(void *ctx, const char *line) {
+    texts *t = ctx;
+    at_arena_reset(t->scratch);
+    if (!is_text(line)) note_task(t, line);
+}
+
+static void note_text(texts *t, const char *name, const char *text) {
+    int i = at_key_map_find(&t->names, name);
+    if (i < 0) {
+        const bool is_other = at_key_map_find(&t->tasks, name) < 0;
+        if (is_other && t->others == MOST_OTHERS) return;
+        t->others += is_other;
+        i = at_key_map_add(&t->names, name);
+        *at_push(t->arena, &t->of) = (named_text){.arena = at_arena_new()};
+    }
+    at_arena_reset(t->of.data[i].arena);
+    t->of.data[i].text = at_strdup(t->of.data[i].arena, text);
+}
+
+static void note_texts(void *ctx, const char *line) {
+    texts *t = ctx;
     const at_json *v = NULL;
     const char *json = line + strlen(head) - 1;
-    if (at_json_parse(a, json, strlen(json), &v, NULL) != AT_OK) return false;
-    const at_json *n = at_json_get(v, "name"), *t = at_json_get(v, "text");
-    if (!n || !t || n->kind != AT_JSON_STRING || t->kind != AT_JSON_STRING ||
-        !at_is_template_name(n->string))
-        return false;
-    *name = n->string;
-    *text = t->string;
-    return true;
-}
-
-/* A log's last text of a name counts, and the first log that has one. */
-static void note(void *path, const char *line, long at) {
-    const char *name, *text;
-    at_arena *a = at_arena_new();
-    if (read_text(a, line, &name, &text) &&
-        (known.of.len < MOST_NAMES || at_key_map_find(&known.names, name) >= 0)) {
-        const int i = at_key_map_add(&known.names, name);
-        if (i == known.of.len) *at_push(known.arena, &known.of) = (place){.path = path, .at = at};
-        else if (known.of.data[i].path == path) known.of.data[i].at = at;
-    }
-    at_arena_free(a);
-}
-
-static bool read_line_at(const place *p, char *line) {
-    FILE *f = fopen(p->path, "re");
-    const bool is_read = f && !fseek(f, p->at, SEEK_SET) && fgets(line, MOST_LINE, f) &&
-                         !strncmp(line, head, strlen(head));
-    if (f) fclose(f);
-    return is_read;
-}
-
-static void add_asked(const char *name) {
-    const int i = at_key_map_find(&known.names, name);
-    if (i < 0 || atomic_exchange(&known.of.data[i].is_asked, true)) return;
-    at_arena *a = at_arena_new();
-    char *line = malloc(MOST_LINE);
-    const char *there, *text;
-    AT_NEED(line);
-    if (read_line_at(&known.of.data[i], line) && read_text(a, line, &there, &text) &&
-        !strcmp(there, name))
-        (void)at_user_computation_add(name, text, NULL);
-    free(line);
-    at_arena_free(a);
+    at_arena_reset(t->scratch);
+    if (!is_text(line) || at_json_parse(t->scratch, json, strlen(json), &v, NULL) != AT_OK) return;
+    const at_json *name = at_json_get(v, "name"), *text = at_json_get(v, "text");
+    if (name && text && name->kind == AT_JSON_STRING && text->kind == AT_JSON_STRING &&
+        at_is_template_name(name->string))
+        note_text(t, name->string, text->string);
 }
 
 void at_log_texts_load(const char *path) {
-    if (!known.arena) known.arena = known.names.arena = at_arena_new();
-    each_line(path, note, at_strdup(known.arena, path));
-    at_template_ask(add_asked);
+    texts t = {.arena = at_arena_new(), .scratch = at_arena_new()};
+    const at_template_row *row;
+    t.tasks.arena = t.names.arena = t.arena;
+    each_line(path, note_tasks, &t);
+    each_line(path, note_texts, &t);
+    for (int i = 0; i < t.of.len; i++) {
+        if (at_template_find(t.names.keys.data[i], &row, NULL) != AT_OK)
+            (void)at_user_computation_add(t.names.keys.data[i], t.of.data[i].text, NULL);
+        at_arena_free(t.of.data[i].arena);
+    }
+    at_arena_free(t.scratch);
+    at_arena_free(t.arena);
 }

@@ -12,9 +12,10 @@
 const char *at_log_text_line(at_arena *a, const at_template_row *row);
 /* Does the log at that path have that line, and no later one of another text of its name? */
 bool at_log_text_counts(const char *path, const char *line);
-/* Computations that a log brings along are found from now on, where no template has their name; of
- * several texts of one name the last. One is read when it is asked for. What is no computation is
- * passed over, and so are names beyond the first 65,536. Only files are read, no pipes. */
+/* Computations that a log brings along are known from now on, where no template has their name; of
+ * several texts of one name the last. All count that are of records (of the first 16,384 names),
+ * and the first 256 of others. What is no computation is passed over. Only files are read, no
+ * pipes. */
 void at_log_texts_load(const char *path);
 
 #endif

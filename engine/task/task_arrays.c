@@ -19,10 +19,19 @@ typedef struct reader {
     at_error *err;
 } reader;
 
+at_status at_check_named_file(const char *from, const char *text, at_error *err) {
+    const char *equals = strchr(text, '=');
+    if (equals && equals > text && equals[1]) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "%s%s: %sNAME=FILE is expected", from, text,
+                   !equals          ? ""
+                   : equals == text ? "no name before the =; "
+                                    : "no file behind the =; ");
+}
+
 /* "column=c.npy" */
 static at_status find_tensor(const reader *r, const char *text, const char **path, int *tensor) {
+    AT_TRY(at_check_named_file(r->from, text, r->err));
     const char *equals = strchr(text, '=');
-    if (!equals) return at_fail(r->err, AT_E_USAGE, "%s%s: expected NAME=FILE", r->from, text);
     const char *name = at_strndup(r->arena, text, (size_t)(equals - text));
     int t = at_compute_find(r->c, name);
     if (t < 0 || r->c->tensors[t].role == AT_ROLE_STAGE)

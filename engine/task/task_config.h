@@ -66,6 +66,9 @@ typedef struct at_selection {
     const char *from; /* "default", "--index 7", "conv.log:12" */
 } at_selection;
 
+/* One of its arrays: "NAME=FILE" with both (task_arrays.c); from: who says so, "--array ".
+ * AT_E_USAGE */
+at_status at_check_named_file(const char *from, const char *text, at_error *err);
 /* The task alone. */
 at_status at_select_task(at_arena *a, const at_request *q, at_selection *out, at_error *err);
 /* Task and configuration. A record whose index means another entity is warned about. */

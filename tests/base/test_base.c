@@ -281,7 +281,7 @@ static void unreadable_and_unwritable_files_say_why(void **state) {
     assert_string_equal(text, "untouched");
     assert_int_equal(len, 7);
     assert_int_equal(at_write_file("/nowhere/log", "", 0, &err), AT_E_OUTPUT);
-    assert_string_equal(err.text, "cannot write /nowhere/log: No such file or directory");
+    assert_string_equal(err.text, "cannot write /nowhere/log: there is no folder /nowhere");
     assert_int_equal(at_write_file("/dev/full", "x", 1, &err), AT_E_OUTPUT);
     assert_string_equal(err.text, "cannot write /dev/full: No space left on device");
     assert_int_equal(at_write_file(folder, "x", 1, &err), AT_E_OUTPUT);
