@@ -69,6 +69,13 @@ typedef struct { /* an element vector that lives in a register */
     int num_chains, next;
 } at_tile_key;
 
+#define AT_TILE_MOST_STEP (INT32_MAX / 64) /* from lane to lane beside an entry: within 32 bits */
+typedef struct { /* lanes of a straight-line body that are 0, 1, 2, .. times a number */
+    int body;
+    int64_t times;
+    int vreg;
+} at_tile_numbered;
+
 typedef struct { /* what this straight-line body has stored, and its virtual register has still */
     int slot, lanes, vreg;
     int64_t off;
@@ -119,6 +126,7 @@ typedef struct {
     int num_slots, most_slots;
     int num_pointers; /* drop_slots: slots made inside, behind the others */
     int body;         /* number of the current straight-line body */
+    at_tile_numbered numbered;
     const at_aff *trips[AT_TILE_MAX_TRIPS];
     int num_trips;
     AT_VEC(const char *) notes;

@@ -1,6 +1,9 @@
 /* codegen/tile_gather.c: what lanes read at places that entries of a list say, each by itself: the
- * entries as a vector of integers, within the numbers that bound them, and a load from there. */
+ * entries as a vector of integers, within the numbers that bound them, perhaps with what moves from
+ * lane to lane beside them, and a load from there. */
 #include "codegen/tile_build.h"
+
+#include <stdlib.h>
 
 bool at_build_is_gathered(const at_builder *b, const at_tile_place *p) {
     bool differs = false;
@@ -87,12 +90,30 @@ static bool fits_lanes(at_builder *b, const at_value *load, const at_tile_place 
     at_aff_range(l, others, &lo, &hi);
     if (hi + more <= INT32_MAX && l->buffers[load->tensor].elements - lo - more <= INT32_MAX)
         return true;
-    if (p->num_digits > 1 || l->syms.data[d->entry].kind != AT_SYM_LOAD) return false;
+    if (p->num_digits > 1 || p->lane || l->syms.data[d->entry].kind != AT_SYM_LOAD) return false;
     for (const at_entry_bound *e = load->entries; e; e = e->next)
         if (e->list == l->syms.data[d->entry].tensor && e->lo >= INT32_MIN / d->k &&
             e->hi <= INT32_MAX / d->k)
             return true;
     return d->k == 1;
+}
+
+/* Lane by lane 0, 1, 2, .. times a number, as integers: the first lanes, then as many more. */
+static int numbered(at_builder *b, int64_t times) {
+    if (b->numbered.body == b->body && b->numbered.times == times) return b->numbered.vreg;
+    const int width = b->l->target->lanes;
+    int v = at_build_const(b, 0);
+    for (int n = 1; n < width; n *= 2) {
+        const int by = at_build_const(b, at_number_of_bits((uint32_t)(int32_t)(n * times)));
+        const int turned = at_build_operation(b, AT_T_SWAP, -1, v, -1);
+        b->ops.data[b->ops.len - 1].by = n;
+        const int more = at_build_operation(b, AT_T_INT_ADD, -1, turned, by);
+        at_build_operation(b, AT_T_FIRST, more, v, -1);
+        b->ops.data[b->ops.len - 1].lanes = (uint8_t)n;
+        v = more;
+    }
+    b->numbered = (at_tile_numbered){b->body, times, v};
+    return v;
 }
 
 /* The places in lanes as integers, but for a number, *more. */
@@ -106,6 +127,7 @@ static int places(at_builder *b, const at_tile_place *p, int64_t *more) {
         sum = sum < 0 ? place : combined(b, AT_T_INT_ADD, sum, place);
         *more += d->k * of_entry;
     }
+    if (p->lane && !b->failed) sum = combined(b, AT_T_INT_ADD, sum, numbered(b, p->lane));
     return sum;
 }
 
@@ -114,7 +136,7 @@ int at_build_gathered(at_builder *b, const at_value *v, const at_tile_place *p) 
         const at_tile_digit *d = &p->digits[i];
         if (d->k < 1 || d->times != 1 || d->plus || d->by != 1) b->failed = true;
     }
-    if (p->lane || p->by || p->may_miss) b->failed = true;
+    if (llabs(p->lane) > AT_TILE_MOST_STEP || p->by || p->may_miss) b->failed = true;
     int64_t more;
     const int from = at_build_find_slot(b, p, false), lanes = at_build_lanes(b);
     const int place = places(b, p, &more);

@@ -4,6 +4,8 @@
  * partial results. */
 #include "codegen/tile_build.h"
 
+#include <stdlib.h>
+
 /* Do all registers of a tensor hold their element in all lanes? */
 static bool in_all_lanes(const at_builder *b, int tensor) {
     for (int i = 0; i < b->keys.len; i++)
@@ -12,8 +14,8 @@ static bool in_all_lanes(const at_builder *b, int tensor) {
     return true;
 }
 
-/* Are lanes along a loop read from places that neighbouring entries of lists say, each by itself?
- */
+/* Are lanes along a loop read from places that neighbouring entries of lists say, each by itself,
+ * perhaps beside what each step of the loop moves? */
 static bool is_gathered(const at_builder *b, const at_value *v, int sym) {
     const at_low *l = b->l;
     const at_mask loop = AT_BIT(sym);
@@ -24,6 +26,7 @@ static bool is_gathered(const at_builder *b, const at_value *v, int sym) {
     for (int i = 0; i < v->at->n; i++) {
         const at_term *t = &v->at->t[i];
         if (!(l->syms.data[t->sym].deps & loop)) continue;
+        if (t->sym == sym && llabs(t->k) <= AT_TILE_MOST_STEP) continue;
         const int entry = t->sym < AT_MAX_LOOPS ? -1 : at_aff_entry(l, t->sym, b->inner);
         if (entry < 0 || t->k < 1 || t->k > INT32_MAX) return false;
         const at_sym *s = &l->syms.data[entry];

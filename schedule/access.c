@@ -215,13 +215,13 @@ static reach reach_of(const at_read_facts *f, const at_expr *e, const reach *axi
     return out;
 }
 
-/* What a read's indices reach together: a step goes from entry to entry where it does so in all
- * dimensions that it moves. */
+/* What a read's indices reach together: a step goes from entry to entry where it does so in a
+ * dimension, and in all others that it moves, or by one there. */
 static reach reach_of_read(const reach *index, int n) {
     reach all = {0};
     uint32_t otherwise = 0;
     for (int i = 0; i < n; i++) {
-        otherwise |= index[i].of & ~index[i].by_entry;
+        otherwise |= index[i].of & ~index[i].by_entry & ~index[i].by_one;
         all.by_entry |= index[i].by_entry;
         all.by_data |= index[i].by_data;
         all.has_data |= index[i].has_data;

@@ -250,6 +250,8 @@ static void operators(void **state) {
         {"tests/te/paired_places", "C=2,H=7,W=9,P=3,Q=37,E=301"},
         {"tests/te/ranks", "M=3,N=21,K=5"}, /* conditions that a diagonal decides in part */
         {"tests/te/ranks", "M=4,N=37,K=7"},
+        {"tests/te/entries_beside_lanes", "C=3,H=7,W=37,M=3"},
+        {"tests/te/entries_beside_lanes", "C=3,H=5,W=19,M=2"},
         {"tests/te/found_in_blocks", "M=3,V=519,D=5"},     /* rows of which a block is read twice */
         {"tests/te/moved_places", "C=2,H=3,W=9,Q=19,K=3"}, /* worked out before */
         {"tests/te/moved_places", "C=1,H=11,W=21,Q=5,K=1"},
