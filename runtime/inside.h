@@ -19,14 +19,15 @@ void at_fill_large(void *p, int64_t size_bytes, int sign);
 typedef enum at_placing { AT_PLACE_PLAIN, AT_PLACE_FLUSH_END, AT_PLACE_FLUSH_START } at_placing;
 /* Fills places[0..num_bufs], the last being the workspace. Inputs lie in the store, mapped
  * read-only; everything else in memory of the worker's own, with guard pages around (PLAIN: around
- * all of it; FLUSH_*: around each, inputs copied). Slack is filled. RAN, or CRASHED with text.
- */
+ * all of it; FLUSH_*: around each, inputs copied). Slack is filled. Or CRASHED with text. */
 at_job_end at_place_job(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
                         at_place *places, char *error, size_t error_size);
 /* RAN, or CRASHED naming the buffer beside which the kernel wrote. */
 at_job_end at_place_check(const at_job *job, const at_place *places, char *error,
                           size_t error_size);
 void at_place_release(const at_job *job, at_placing how, const at_place *places);
+/* Inputs' elements, but indices, in the opposite order; back: as they were. Not PLAIN. */
+void at_place_turn(const at_job *job, const at_place *places, const char *store, bool back);
 /* Places that stay while jobs come and go: of the workspace, of what is packed and, where it has
  * its own, of inputs, which are filled. Others are empty. false: no memory. */
 bool at_place_anchor(const at_job *job, const char *store, int64_t memory_bytes, at_place *places);

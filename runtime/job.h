@@ -72,6 +72,7 @@ typedef struct at_job {
      * 1 is what a maximum would keep, -1 a minimum; 0: both, mixed. */
     int unwritten_sign;
     bool has_other_data; /* inside the worker: as a job for them */
+    bool is_foreign;     /* somebody's own: it may keep what it sees from call to call */
     int threads;
     int vector_set; /* its own: the clock that is watched beside a sample is the one it has */
     /* Checking: outputs lie in memory of the worker's own, filled with NaN before the first run,

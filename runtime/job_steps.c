@@ -91,6 +91,7 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
     }
     at_crash_phase(AT_PHASE_RUN);
     const int64_t limit_ns = at_run_limit(job, best_ns);
+    const uint64_t mode = at_arch_float_mode();
     int64_t ns = 0;
     int failed = 0;
     out->is_cut = limit_ns && at_part_is_behind(r, job->turns, limit_ns, &ns, &failed);
@@ -105,6 +106,12 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
     if (failed) {
         snprintf(ERROR_TEXT(out), "the kernel returned %d", failed);
         return fail(out, AT_JOB_CRASHED);
+    }
+    if (at_arch_float_mode() != mode) {
+        at_arch_set_float_mode(mode);
+        snprintf(ERROR_TEXT(out), "the kernel leaves another mode of rounding, or of numbers below "
+                                  "the normal ones, than it was called in");
+        return fail(out, AT_JOB_WRONG);
     }
     if (fail(out, at_place_check(job, places, ERROR_TEXT(out)))) return out->end;
     if (out->is_cut) {

@@ -269,6 +269,28 @@ at_job_end at_place_job(const at_job *job, at_placing how, char *store, int64_t 
     return place_flush(job, how, store, memory_bytes, places, error, error_size);
 }
 
+static void turn(char *p, int64_t size_bytes, int64_t each) {
+    char kept[8];
+    for (int64_t i = 0, k = size_bytes - each; i < k; i += each, k -= each) {
+        memcpy(kept, p + i, (size_t)each);
+        memcpy(p + i, p + k, (size_t)each);
+        memcpy(p + k, kept, (size_t)each);
+    }
+}
+
+void at_place_turn(const at_job *job, const at_place *places, const char *store, bool back) {
+    for (int i = 0; i < job->num_bufs; i++) {
+        const at_place *p = &places[i];
+        const at_type type = job->bufs[i].type;
+        const size_t bytes = (size_t)(p->span_end - p->span);
+        if (!is_input(job, i) || (at_type_of(type)->is_int && at_type_bytes(type) > 1)) continue;
+        mprotect(p->span, bytes, PROT_READ | PROT_WRITE);
+        if (back) memcpy(p->start, store + job->bufs[i].offset, (size_t)p->size_bytes);
+        else turn(p->start, p->size_bytes, at_type_bytes(type));
+        mprotect(p->span, bytes, PROT_READ);
+    }
+}
+
 static bool slack_intact(const char *from, const char *to) {
     for (; from < to; from += 4) {
         uint32_t word;

@@ -73,7 +73,7 @@ int at_wait(struct pollfd *p, int n, int64_t deadline_ns);
 
 /* What both must agree on: a number that goes up when messages change, and the sizes of what they
  * hold. */
-enum { AT_PROTOCOL = 6, AT_PROTOCOL_BYTES = 96 };
+enum { AT_PROTOCOL = 7, AT_PROTOCOL_BYTES = 96 };
 void at_protocol_text(char out[AT_PROTOCOL_BYTES]);
 /* So much of an outcome is sent: up to its last pair. */
 size_t at_outcome_bytes(const at_outcome *o);

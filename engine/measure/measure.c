@@ -232,6 +232,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     c->job = at_kernel_job(a, k, s->how.threads, &where);
     if (s->foreign && at_foreign_is_unchecked(s)) c->job.expected_offset = NULL;
     c->job.ahead = c->ahead;
+    c->job.is_foreign = s->foreign != NULL;
     c->job.has_limits = !d->is_exact;
     c->job.compiler = s->how.compiler;
     c->job.unwritten_sign = at_unwritten_sign(at_task_compute(s->what.task));

@@ -14,3 +14,12 @@ void at_arch_fill_registers(uint32_t word) {
                        "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30",
                        "v31");
 }
+
+/* FPCR (Arm ARM, C5.2.8): flags that arithmetic raises are in another register. */
+uint64_t at_arch_float_mode(void) {
+    uint64_t fpcr;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+    return fpcr;
+}
+
+void at_arch_set_float_mode(uint64_t mode) { __asm__ volatile("msr fpcr, %0" : : "r"(mode)); }

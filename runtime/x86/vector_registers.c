@@ -27,3 +27,17 @@ void at_arch_fill_registers(uint32_t w) {
                      : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
                        "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }
+
+/* MXCSR without the flags that arithmetic raises (Intel SDM volume 1, 10.2.3). */
+enum { FLAGS = 0x3f };
+
+uint64_t at_arch_float_mode(void) {
+    uint32_t mxcsr;
+    __asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+    return mxcsr & ~(uint32_t)FLAGS;
+}
+
+void at_arch_set_float_mode(uint64_t mode) {
+    const uint32_t mxcsr = (uint32_t)mode;
+    __asm__ volatile("ldmxcsr %0" : : "m"(mxcsr));
+}

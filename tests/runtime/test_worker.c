@@ -257,6 +257,41 @@ static void other_data(void **state) {
     memset(r->bufs[2].other_offset, 0, sizeof r->bufs[2].other_offset);
 }
 
+/* By ldmxcsr. */
+#define SET_MODE(mode)                                                                             \
+    KERNEL(ADD "int mode = " mode                                                                  \
+               "; asm volatile(\".byte 0x0f, 0xae, 0x12\" : : \"d\"(&mode) : \"memory\");")
+
+/* A call leaves the mode in which floats are rounded as it was. */
+static void leaves_another_mode(void **state) {
+#if defined __x86_64__
+    rig_expect(*state, SET_MODE("0x5f80"), AT_JOB_WRONG, "another mode of rounding");
+    rig_expect(*state, SET_MODE("0x1fbf"), AT_JOB_RAN, ""); /* flags are not of it */
+#else
+    (void)state;
+    skip();
+#endif
+}
+
+/* A kernel of somebody's own that remembers what it has made of the same tensors, reads one element
+ * behind them, or takes them for aligned, is wrong with one set of data, too. */
+static void remembers(void **state) {
+    rig *r = *state;
+    static const char *const kernels[] = {
+        "static float last[1000]; static const float *of;\n" KERNEL(
+            "if (of != a) { for (i = 0; i < n; i++) last[i] = a[i] + b[i]; of = a; }"
+            "for (i = 0; i < n; i++) out[i] = last[i];"),
+        KERNEL(READ("a[n]")), KERNEL(ADD "if ((long)a % 64) return 1;")};
+    static const at_job_end ends[] = {AT_JOB_WRONG, AT_JOB_CRASHED, AT_JOB_CRASHED};
+    for (int i = 0; i < 3; i++) {
+        r->job.is_foreign = false;
+        rig_expect(r, kernels[i], AT_JOB_RAN, "");
+        r->job.is_foreign = true;
+        rig_expect(r, kernels[i], ends[i], NULL);
+        rig_expect(r, GOOD, AT_JOB_RAN, "");
+    }
+}
+
 /* However much a kernel writes, two turns of its loops that need one place are found. */
 static void turns_that_write_much(void **state) {
     rig *r = *state;
@@ -439,6 +474,8 @@ int main(int argc, char **argv) {
         TEST(uses_what_it_read_behind),
         TEST(paranoid_workspace),
         TEST(other_data),
+        TEST(leaves_another_mode),
+        TEST(remembers),
         TEST(turns_that_write_much),
         TEST(out_of_memory),
         TEST(wrong_value),
