@@ -221,7 +221,7 @@ static double together(const est_leaf *x, double run) {
 }
 
 /* A leaf by itself: a copy, or arithmetic on elements. */
-static void copy(at_estimator *e, const est_leaf *x, int root) {
+static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int root) {
     const at_speeds *s = e->o.speeds;
     bool single;
     double calls = est_turns(x, 0, root), elements = est_turns(x, 0, x->num_loops),
@@ -239,7 +239,8 @@ static void copy(at_estimator *e, const est_leaf *x, int root) {
     if (single) e->out->copies_ns += elements * est_address_ns;
     e->out->calls += calls;
     e->out->operations += vectors * st->operations;
-    e->out->copies_ns += vectors * (double)s->copy_ns * (1 + 0.5 * st->operations) +
+    const double operations = est_worked_out(e, p, x->node->tensor);
+    e->out->copies_ns += vectors * (double)s->copy_ns * (1 + 0.5 * operations) +
                          elements / run * (double)s->run_ns + calls * (double)s->turn_ns;
     est_memory(e, x, false, -1, NULL);
 }
@@ -410,7 +411,7 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
             e->num_new++;
             e->out = &x->form->own;
             if (x->stage->num_reduce) est_sum(e, p, x, x->end, x->root);
-            else copy(e, x, x->root);
+            else copy(e, p, x, x->root);
             wait_for_lines(e, est_written_ns(e, x->end ? x->end : x), e->out);
         }
         add(&x->form->own, est_share(e, x), out);

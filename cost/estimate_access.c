@@ -23,6 +23,16 @@ static at_chain chain_to(const at_estimator *e, const at_program *p, const est_l
     return read < 0 ? (at_chain){{NULL}, 1} : chain_of(p, e->stages, s->read[read]);
 }
 
+double est_worked_out(at_estimator *e, const at_program *p, int tensor) {
+    est_stage *s = &e->stages[tensor];
+    if (s->through_in == p->dissolved) return s->through;
+    s->through_in = p->dissolved;
+    s->through = s->operations;
+    for (int r = 0; r < s->num_reads; r++)
+        if (p->dissolved[s->read[r]->ref]) s->through += est_worked_out(e, p, s->read[r]->ref);
+    return s->through;
+}
+
 /* How far the access has moved at that turn of a loop. */
 static int64_t moved(const at_program *p, const at_chain *c, const est_loop *l, int64_t turn,
                      const int64_t *origin, const int64_t *stride, int dims, int64_t *by) {

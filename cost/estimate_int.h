@@ -124,18 +124,18 @@ enum { KEPT_TERMS = 256 };
 typedef struct est_stage {                       /* what no configuration changes, but for terms */
     const at_expr *const *read, *const *written; /* without bounds; as they are written */
     int num_reads;
-    bool selects;                              /* it has a condition itself */
-    bool is_conditional;                       /* it does, or a stage that it reads */
-    const est_terms *kept[KEPT_TERMS];         /* terms of programs, by their hash */
-    int sizes_asked[MOST_SIZES_ASKED];         /* that terms may hang on, slots of values */
-    const bool *asked_in;                      /* the tree's stages that are dissolved, or NULL */
-    int num_sizes_asked;                       /* -1: more than these: all are taken to count */
-    double operations;                         /* arithmetic per element */
-    uint16_t moved_by[MAX_READS][32];          /* bits: dimensions whose index an axis is in */
-    bool listed[MAX_READS][MAX_DIMS];          /* it depends on what an index tensor holds */
-    bool divides[MAX_READS][MAX_DIMS];         /* it is not affine */
-    int sizes[MAX_READS][MAX_DIMS][MAX_SIZES]; /* that it depends on, slots of values */
-    int num_sizes[MAX_READS][MAX_DIMS];        /* -1: more than these */
+    bool selects;                      /* it has a condition itself */
+    bool is_conditional;               /* it does, or a stage that it reads */
+    const est_terms *kept[KEPT_TERMS]; /* terms of programs, by their hash */
+    int sizes_asked[MOST_SIZES_ASKED]; /* that terms may hang on, slots of values */
+    const bool *asked_in, *through_in; /* the tree's stages that are dissolved then, or NULL */
+    int num_sizes_asked;               /* -1: more than these: all are taken to count */
+    double operations, through;        /* arithmetic per element; with that of dissolved stages */
+    uint16_t moved_by[MAX_READS][32];  /* bits: dimensions whose index an axis is in */
+    bool listed[MAX_READS][MAX_DIMS];  /* it depends on what an index tensor holds */
+    bool divides[MAX_READS][MAX_DIMS]; /* it is not affine */
+    int sizes[MAX_READS][MAX_DIMS][MAX_SIZES];        /* that it depends on, slots of values */
+    int num_sizes[MAX_READS][MAX_DIMS];               /* -1: more than these */
     int sizes_through[MAX_READS][MOST_SIZES_THROUGH]; /* the same of a read and what it passes on */
     int num_sizes_through[MAX_READS];
     const at_expr *passed_on; /* a read that this stage is nothing but; NULL: it is more */
@@ -276,9 +276,10 @@ void est_accesses(at_estimator *e, const at_program *p, est_leaf *x);
 /* estimate_memory.c: fills lines, crowd and moves, but of what is in registers. */
 void est_touch(est_leaf *x);
 
-/* Sets what all leaves touch in one run, a tensor counted as often as leaves touch it, and levels.
- */
+/* Sets what all leaves touch in one run, a tensor as often as leaves touch it, and levels. */
 void est_touched_by_all(at_estimator *e);
+/* estimate_access.c: arithmetic for an element, with that of dissolved stages which are read. */
+double est_worked_out(at_estimator *e, const at_program *p, int tensor);
 /* The least time of a leaf whose output comes line by line from beyond L2; 0 of others. */
 double est_written_ns(const at_estimator *e, const est_leaf *x);
 
@@ -292,8 +293,7 @@ void est_memory(at_estimator *e, const est_leaf *x, bool is_paired, int apart, d
 void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
              int root);
 
-/* estimate_threads.c: the share of a leaf's time that the busiest thread has, and what threads wait
- * for because they are several. */
+/* estimate_threads.c: the busiest thread's share of a leaf's time; what several wait for. */
 double est_share(const at_estimator *e, const est_leaf *x);
 void est_add_apart(const at_estimator *e, at_estimate *sum);
 

@@ -133,14 +133,17 @@ static double kept(const at_estimator *e, const est_leaf *x, int root) {
 
 /* What each sum of a tile goes into, such as a row's elements that its maximum is taken from: so
  * much arithmetic, and where these are more vectors than sums, they are read and written. */
-static void set_end(const at_estimator *e, const est_leaf *end, int root, est_tile *t) {
-    const double each = kept(e, end, root) / kept(e, t->x, root);
-    t->ends = e->stages[end->node->tensor].operations * est_max(1, each);
-    t->apart = moves_apart(e, end) + (each > 1 ? 2 * each : 0);
+static void set_end(at_estimator *e, const at_program *p, const est_leaf *end, int root,
+                    est_tile *t) {
+    const double each = kept(e, end, root) / kept(e, t->x, root),
+                 own = e->stages[end->node->tensor].operations,
+                 through = est_worked_out(e, p, end->node->tensor) - own;
+    t->ends = own * est_max(1, each);
+    t->apart = moves_apart(e, end) + through * est_max(1, each) + (each > 1 ? 2 * each : 0);
 }
 
-static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *end, int root,
-                     est_tile *t) {
+static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
+                     int root, est_tile *t) {
     const int lanes = e->o.target->lanes;
     const est_stage *s = &e->stages[x->node->tensor];
     *t = (est_tile){.x = x,
@@ -157,7 +160,7 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
                     .is_beside = x->is_beside,
                     .in_blocks = x->in_blocks,
                     .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums};
-    if (end && !x->is_end_of_other) set_end(e, end, root, t);
+    if (end && !x->is_end_of_other) set_end(e, p, end, root, t);
     int64_t flat = 1; /* lanes beside those of a vector's own loop */
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
@@ -495,7 +498,7 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
              int root) {
     est_tile t;
     tail tails[2];
-    set_tile(e, x, end, root, &t);
+    set_tile(e, p, x, end, root, &t);
     set_waits(e, &t);
     exceed(p, &t);
     int n = find_tails(p, &t, tails);

@@ -343,6 +343,43 @@ static void narrow_vectors(void **state) {
     at_arena_free(a);
 }
 
+/* What is worked out where it is read takes as long as if it were written there, alone and behind
+ * a sum. */
+static void worked_out_where_read(void **state) {
+    (void)state;
+#define LOOP "h:24, w:160 vec =>\n    @out = h, w\n"
+#define ROWS "x[H + 4, W] : input\n"
+#define SUMS "a[H, K] : input\nb[K, W] : input\ns[h:H, w:W] = sum(k:K) a[h, k]*b[k, w]\n"
+#define BEHIND                                                                                     \
+    "h:24 =>\n    k:64, w:160 vec =>\n        @s = h, w  // k\n    w:160 vec =>\n        @out = "  \
+    "h, w\n"
+    static const program where_read[] = {{"alone", SIZES,
+                                          ROWS "e[h:H + 4, w:W] = exp(x[h, w])*2\n"
+                                               "out[h:H, w:W] = e[h, w] + e[h + 4, w]\n",
+                                          LOOP},
+                                         {"behind a sum", SIZES " K=64",
+                                          ROWS SUMS "e[h:H + 4, w:W] = exp(x[h, w])*2\n"
+                                                    "out[h:H, w:W] = s[h, w] + e[h + 4, w]\n",
+                                          BEHIND}},
+                         written[] = {
+                             {"alone", SIZES,
+                              ROWS "out[h:H, w:W] = exp(x[h, w])*2 + exp(x[h + 4, w])*2\n", LOOP},
+                             {"behind a sum", SIZES " K=64",
+                              ROWS SUMS "out[h:H, w:W] = s[h, w] + exp(x[h + 4, w])*2\n", BEHIND}};
+#undef LOOP
+#undef ROWS
+#undef SUMS
+#undef BEHIND
+    at_arena *a = at_arena_new();
+    for (int i = 0; i < 2; i++) {
+        const double ns = estimate_of(a, &where_read[i]).ns,
+                     right_ns = estimate_of(a, &written[i]).ns;
+        if (ns < right_ns || ns > 1.1 * right_ns)
+            fail_msg("%s: %g ns, %g written out", written[i].name, ns, right_ns);
+    }
+    at_arena_free(a);
+}
+
 /* Columns of 32 rows 4 KB apart meet in one place of the first-level cache, which loses each line
  * before it is read again; a line further apart they do not. */
 static void rows_apart(void **state) {
@@ -528,6 +565,7 @@ int main(void) {
                                        cmocka_unit_test(lines_without_neighbours),
                                        cmocka_unit_test(rows_of_every_second_line),
                                        cmocka_unit_test(elements_behind_a_sum),
-                                       cmocka_unit_test(narrow_vectors)};
+                                       cmocka_unit_test(narrow_vectors),
+                                       cmocka_unit_test(worked_out_where_read)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
