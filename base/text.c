@@ -308,6 +308,7 @@ at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t 
     long long v = strtoll(text, &end, 10);
     bool is_integer = end != text && !*end && !isspace((unsigned char)*text);
     if (!is_integer || errno || v < min || v > max) {
+        if (!*text) text = "\"\"";
         const char *wanted = is_integer ? "must be" : "not an integer";
         if (max == INT64_MAX && !errno)
             return at_fail(err, AT_E_USAGE, "%s %s: %s%s at least %lld", what, text, wanted,

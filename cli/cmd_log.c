@@ -15,17 +15,21 @@ static void add_count(at_text *out, int64_t n, const char *what) {
     if (n) at_text_addf(out, ", %lld %s", (long long)n, what);
 }
 
+static void add_counted(at_text *out, int64_t n, const char *noun) {
+    if (n) at_text_addf(out, ", %lld %s%s", (long long)n, noun, at_plural(n));
+}
+
 static void add_head(at_text *out, const char *path, const at_log_summary *s) {
     const at_log_stats *st = &s->stats;
     at_text_add_visible(out, path);
     int64_t anchors = 0;
     for (int i = 0; i < s->num_groups; i++) anchors += s->groups[i].anchors;
-    at_text_addf(out, ": %lld records", (long long)st->records);
+    at_text_addf(out, ": %lld record%s", (long long)st->records, at_plural(st->records));
     if (anchors) at_text_addf(out, ", %lld of them trials", (long long)(st->records - anchors));
     add_count(out, st->old_version, "of log version 0.1");
-    add_count(out, st->comments, "comments");
-    add_count(out, st->blank, "blank lines");
-    add_count(out, st->bad, "unreadable lines");
+    add_counted(out, st->comments, "comment");
+    add_counted(out, st->blank, "blank line");
+    add_counted(out, st->bad, "unreadable line");
     if (s->num_groups) {
         at_text_add(out, "; ");
         at_text_add_span(out, s->first_s, s->last_s);
@@ -71,8 +75,8 @@ static void add_parameters(at_text *out, const at_config *c) {
 static bool is_changed(const at_log_group *g) {
     at_arena *a = at_arena_new();
     at_task *task;
-    const bool changed = g->ours && at_task_of_record(a, g->task, g->args, &task, NULL) == AT_OK &&
-                         at_context_is_of_other_template(&g->context, at_task_hash(task));
+    const bool changed = at_task_of_record(a, g->task, g->args, &task, NULL) == AT_OK &&
+                         at_log_group_is_changed(g, at_task_hash(task));
     at_arena_free(a);
     return changed;
 }

@@ -89,6 +89,11 @@ static at_status show(at_session *s, shown *v, const at_options *o, at_error *er
     at_candidate c;
     if (o->dump) AT_TRY(check_pass(o->dump, err));
     AT_TRY(at_open_config(o, false, s, err));
+    if (o->output && at_task_foreign(s->what.task))
+        return at_fail(err, AT_E_USAGE,
+                       "--output: %s is a kernel of its own, without a schedule to write as a "
+                       "template; autotune apply writes its source with the values of its knobs",
+                       s->what.row->name);
     AT_TRY(at_session_context(s, false, err));
     if (o->why) AT_TRY(at_session_machine(s, err));
     at_lower_options lo = at_session_lower_options(s, "kernel");

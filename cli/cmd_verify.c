@@ -97,7 +97,9 @@ static at_status verify_log(verification *v, const char *path, at_error *err) {
     at_record *records;
     at_verified x;
     int n;
+    const int64_t left_out = v->left_out;
     AT_TRY(at_log_read_wanted(v->arena, path, is_wanted, v, at_warn, NULL, &records, &n, err));
+    if (!n && v->left_out == left_out) return at_fail_no_record(path, err);
     bool *wins = AT_NEW_ARRAY(v->arena, bool, n);
     at_use_counts *uses = at_use_counts_new(v->arena, v->options->engine.accept_changed);
     at_mark_winners(path, records, n, at_is_usable, uses, wins);

@@ -100,6 +100,13 @@ static at_status take_verb(at_options *o, at_error *err) {
                    word);
 }
 
+/* A word that became the name of what its file holds, as it stood. */
+static const char *as_given(const char *word) {
+    const at_template_row *row;
+    const char *file = at_template_find(word, &row, NULL) == AT_OK ? at_template_file(row) : NULL;
+    return file ? file : word;
+}
+
 /* "--args N=1 H=56": the second word was meant to be of the first. */
 static bool was_meant_as_args(const at_options *o, const char *word) {
     const char *equals = strchr(word, '=');
@@ -149,7 +156,7 @@ static at_status check_use(const at_options *o, at_error *err) {
                        o->operands[verb->max_operands]);
     if (o->num_operands > verb->max_operands)
         return at_fail(err, AT_E_USAGE, "unexpected word \"%s\": autotune %s %s [options]",
-                       o->operands[verb->max_operands], verb->name, verb->operands);
+                       as_given(o->operands[verb->max_operands]), verb->name, verb->operands);
     return AT_OK;
 }
 

@@ -11,7 +11,8 @@ static at_status parse_unsigned(const char *text, const char *what, uint64_t *ou
     errno = 0;
     unsigned long long v = strtoull(text, &end, 10);
     if (!isdigit((unsigned char)*text) || *end || errno)
-        return at_fail(err, AT_E_USAGE, "%s %s: not an integer from 0 to 2^64-1", what, text);
+        return at_fail(err, AT_E_USAGE, "%s %s: not an integer from 0 to 2^64-1", what,
+                       *text ? text : "\"\"");
     *out = v;
     return AT_OK;
 }

@@ -257,7 +257,7 @@ static at_status sum_of_read(at_arena *a, const at_space *s, const at_config *re
         for (int i = 0; i < s->num_parts; i++)
             at_text_addf(&list, "%s%s", i ? ", " : "", at_space_part_name(s, i));
         at_status status = at_fail(err, AT_E_INPUT,
-                                   which ? "knob %s: there is no such one; there are %s"
+                                   which ? "knob %s: it has no such value; there are %s"
                                          : "knob %s is missing from the entity; it is one of %s",
                                    s->names[0], at_text_str(&list));
         at_text_free(&list);

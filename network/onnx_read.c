@@ -27,8 +27,8 @@ static at_status fail(const reader *r, const char *what) {
 /* After the fields of something: were they whole? */
 static at_status whole(const reader *r, const char *what) {
     if (!r->broken) return AT_OK;
-    return at_fail(r->err, AT_E_INPUT, "%s: is no ONNX, or was cut off: %s is not whole", r->path,
-                   what);
+    return at_fail(r->err, AT_E_INPUT, "%s is no ONNX file, or was cut off: %s is not whole",
+                   r->path, what);
 }
 
 static at_status count(reader *r) {
@@ -422,6 +422,6 @@ at_status net_read_model(at_arena *a, const char *path, wire w, net_external *x,
     }
     AT_TRY(whole(&r, "the file"));
     if (!out->graph || !out->graph->outputs.len)
-        return at_fail(err, AT_E_INPUT, "%s: is no ONNX: no graph with an output", path);
+        return at_fail(err, AT_E_INPUT, "%s is no ONNX file: it has no graph with an output", path);
     return AT_OK;
 }

@@ -17,6 +17,32 @@ static const char *joined(const net_op *o, const char *before, const char *middl
                      behind);
 }
 
+/* As net_reference.c says it of indices that come with the data. */
+static at_status fail_of_index(net_op *o, int64_t i, int64_t size) {
+    const at_net_value *indices = op_in(o, 1);
+    const char *place = "";
+    const int64_t entry = at_net_element_int(indices->type, indices->data, i);
+    for (int k = indices->rank - 1; k >= 0; i /= indices->dims[k--])
+        place =
+            op_format(o, "%lld%s%s", (long long)(i % indices->dims[k]), *place ? ", " : "", place);
+    return op_fail(o,
+                   *place ? "%s[%s] is %lld; %lld to %lld are accepted"
+                          : "%s%s is %lld; %lld to %lld are accepted",
+                   indices->name, place, (long long)entry, (long long)-size, (long long)size - 1);
+}
+
+/* Known indices of ScatterND and its like: entry i counts along axis[i % depth] of x. ONNX has each
+ * within its axis. */
+static at_status check_known(net_op *o, const int64_t *sizes, int depth) {
+    const at_net_value *indices = op_in(o, 1);
+    for (int64_t i = 0; indices->is_constant && i < indices->elements; i++) {
+        const int64_t at = at_net_element_int(indices->type, indices->data, i),
+                      size = sizes[i % depth];
+        if (at < -size || at >= size) return fail_of_index(o, i, size);
+    }
+    return AT_OK;
+}
+
 static at_status gather(net_op *o) {
     const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1);
     int64_t dims[AT_NET_MAX_RANK];
@@ -34,8 +60,7 @@ static at_status gather(net_op *o) {
     if (indices->is_constant && indices->elements == 1) { /* a part of an axis */
         int64_t at = at_net_element_int(indices->type, indices->data, 0);
         if (at < 0) at += size;
-        if (at < 0 || at >= size)
-            return op_fail(o, "index %lld of %lld", (long long)at, (long long)size);
+        if (at < 0 || at >= size) return fail_of_index(o, 0, size);
         entry = op_format(o, "%lld", (long long)at);
     } else {
         const char *index = range(o, "a", axis, axis + indices->rank);
@@ -129,6 +154,7 @@ static at_status scatter_elements(net_op *o) {
     if (indices->rank != x->rank || updates->rank != x->rank)
         return op_fail(o, "indices have %d dimensions, not %d", indices->rank, x->rank);
     const char *inside = "";
+    AT_TRY(check_known(o, &x->dims[axis], 1));
     for (int i = 0; i < x->rank; i++) {
         if (updates->dims[i] != indices->dims[i]) return op_fail(o, "updates do not fit indices");
         if (i != axis && indices->dims[i] > x->dims[i])
@@ -269,6 +295,7 @@ static at_status scatter_nd(net_op *o) {
         const int64_t size = i < q - 1 ? indices->dims[i] : x->dims[depth + i - (q - 1)];
         if (updates->dims[i] != size) return op_fail(o, "updates do not fit indices");
     }
+    AT_TRY(check_known(o, x->dims, (int)depth));
     const bool replaces = !strcmp(op_string(o, "reduction", "none"), "none");
     if (replaces && is_box(x, indices, begin, step)) return set_box(o, begin, step);
     if (replaces && set_known(o, &status)) return status;

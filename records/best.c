@@ -20,6 +20,7 @@ static at_status read_one(at_chooser *c, const at_pick_job *job, int i, bool is_
         if (!job->use || job->use(job->use_ctx, path, &record)) at_chooser_add(c, &record);
         else at_chooser_refuse(c, &record);
     at_status s = at_log_reader_status(reader, err);
+    if (s == AT_OK && job->num_paths == 1) s = at_log_reader_needs_records(reader, err);
     *records += at_log_reader_stats(reader)->records;
     at_log_reader_close(reader);
     return s;

@@ -30,6 +30,9 @@ void at_log_reader_on_comment(at_log_reader *r,
 const at_log_stats *at_log_reader_stats(const at_log_reader *r);
 /* After the end: AT_OK, or what cut the reading short. */
 at_status at_log_reader_status(const at_log_reader *r, at_error *err);
+at_status at_fail_no_record(const char *path, at_error *err); /* AT_E_INPUT */
+/* At its end: AT_E_INPUT where none of its lines was a record. */
+at_status at_log_reader_needs_records(const at_log_reader *r, at_error *err);
 void at_log_reader_close(at_log_reader *r);
 /* From now on, reading ends with AT_E_INPUT where this arena (of three at most) has grown by more
  * than so many MiB: for what is kept of each task. */

@@ -28,6 +28,10 @@ at_context at_context_copy(at_arena *a, const at_context *c) {
     return copy;
 }
 
+bool at_log_group_is_changed(const at_log_group *g, const char *template_hash) {
+    return g->ours && at_context_is_of_other_template(&g->context, template_hash);
+}
+
 static int group_of(reading *s, const at_record *r) {
     at_text_clear(&s->text);
     at_record_competition(&s->text, r);
@@ -102,6 +106,7 @@ static at_status read_log(reading *s, at_warn_fn *warn, void *ctx, at_log_summar
     for (at_record r; at_log_reader_next(reader, &r);) add(s, &r);
     at_status status = at_log_reader_status(reader, err);
     out->stats = *at_log_reader_stats(reader);
+    if (status == AT_OK) status = at_log_reader_needs_records(reader, err);
     at_log_reader_close(reader);
     return status == AT_OK ? at_chooser_settle(s->chooser, err) : status;
 }

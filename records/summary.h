@@ -58,6 +58,8 @@ typedef struct at_log_group {
     AT_VEC(at_log_step) steps;
     at_pick *best; /* NULL: none */
 } at_log_group;
+/* Was it measured with another version of its template than that of this hash? */
+bool at_log_group_is_changed(const at_log_group *g, const char *template_hash);
 typedef struct at_log_summary {
     at_log_group *groups; /* in order of appearance */
     int num_groups;

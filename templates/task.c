@@ -182,8 +182,9 @@ at_status at_task_find_sketch(const at_task *t, const char *name, int *out, at_e
                        name, at_task_row(t)->name);
     for (int i = 0; i < *out; i++)
         at_text_addf(&list, "%s%s", i ? ", " : "", at_task_sketch_name(t, i));
-    at_status s = at_fail(err, AT_E_USAGE, "--sketch %s: there is no such one; there are %s", name,
-                          at_text_str(&list));
+    at_status s =
+        at_fail(err, AT_E_USAGE, "--sketch %s: there is no sketch of that name; there are %s", name,
+                at_text_str(&list));
     at_text_free(&list);
     return s;
 }

@@ -179,12 +179,12 @@ static void add_where(at_report *r, const at_log_group *g) {
 
 static void add_group(at_report *r, const at_panel *p, const at_task *task, const at_log_group *g) {
     add_where(r, g);
-    r->is_changed =
-        task && g->ours && at_context_is_of_other_template(&g->context, at_task_hash(task));
+    r->is_changed = task && at_log_group_is_changed(g, at_task_hash(task));
     if (r->is_changed)
-        at_text_add(r->out,
-                    "<p class=\"faint\">Measured with another version of the template: used "
-                    "with --accept-changed alone.</p>\n");
+        at_text_add(
+            r->out,
+            "<p class=\"faint\">Measured with another version of what computes the task: used "
+            "with --accept-changed alone.</p>\n");
     if (g->best) {
         at_report_winner(r, p, task, g);
         add_final(r, p, g);

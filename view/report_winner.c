@@ -99,7 +99,8 @@ static void add_tree(at_report *r, const at_task *task, const at_record *best) {
         at_text_add(r->out, "<pre>");
         at_html_add(r->out, at_text_str(&tree));
         at_text_add(r->out, "</pre>\n");
-    } else add_note(r, at_format(r->arena, "The template has changed since: %s", err.text));
+    } else
+        add_note(r, at_format(r->arena, "What computes the task has changed since: %s", err.text));
     at_text_free(&tree);
 }
 

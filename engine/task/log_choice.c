@@ -126,8 +126,8 @@ static at_status read_all(reading *w, const at_engine_options *o, at_error *err)
                      NULL, o->warn, o->ctx, &w->out->picks, &w->out->num_picks, &why);
     for (int i = 0; i < w->unknown.keys.len; i++)
         at_engine_warn(o, at_format(w->arena,
-                                    "%s: %s is no template of this program; left out. With its "
-                                    "file: autotune apply FILE --log %s",
+                                    "%s: task \"%s\" is of no template of this program; left out. "
+                                    "With its file: autotune apply FILE --log %s",
                                     path, w->unknown.keys.data[i], w->out->word));
     /* Which task has no valid record is said when it is asked for. */
     if (s != AT_OK && s != AT_E_NO_VALID) return *err = why, s;
@@ -142,8 +142,7 @@ static at_status read_all(reading *w, const at_engine_options *o, at_error *err)
         if (!w->out->tasks.len) return at_fail(err, AT_E_INPUT, "%s", unmade);
         at_engine_warn(o, unmade);
     }
-    if (w->out->total) return AT_OK;
-    return at_fail(err, AT_E_INPUT, "%s: holds no record; autotune tune writes them", path);
+    return AT_OK;
 }
 
 at_status at_log_choose(at_arena *a, const at_engine_options *o, const char *path,

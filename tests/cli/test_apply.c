@@ -256,8 +256,9 @@ static void left_out(void **state) {
         "sed 's/^\\(.*\\), 0, \\([0-9.]*, [0-9.]*\\)\\], \"version\"/\\1, 4, \\2], \"version\"/' "
         "mine.log >failed.log && ! cmp -s mine.log failed.log");
     const cli_result *r = cli_expect(3, "./autotune apply --log hers.log");
-    assert_non_null(strstr(r->err, "hers.log: her_own is no template of this program; left out. "
-                                   "With its file: autotune apply FILE --log hers.log\n"));
+    assert_non_null(
+        strstr(r->err, "hers.log: task \"her_own\" is of no template of this program; left out. "
+                       "With its file: autotune apply FILE --log hers.log\n"));
     r = cli_expect(3, "./autotune apply --log failed.log");
     assert_non_null(strstr(r->err, "records of dense M=3,N=16,K=5,bias=0,wb=0 are failures; "
                                    "autotune log failed.log shows the first of each kind; left "

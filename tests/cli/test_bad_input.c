@@ -121,7 +121,8 @@ static void arguments(void **state) {
          "\"float32\"]"},
         {"space " T " --args N=3000000000,H=3000000000,W=3000000000", 2, "--args: ..."},
         /* Refused before anything is allocated: at once, whatever the machine. */
-        {T " --args N=1000000000000", 2, "data: needs 747680664.1 GiB, this machine has ..."},
+        {T " --args N=1000000000000", 2,
+         "with tensor data the data need 747680664.1 GiB, this machine has ..."},
     };
     check(cases, COUNT(cases));
 }

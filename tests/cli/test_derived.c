@@ -140,7 +140,8 @@ static void large_triangle(void **state) {
             fail_msg("%.17g, not %.17g", flops, expected);
     }
     const cli_result *r = cli_expect(2, "./autotune run ./triangle.te --args N=1000000000000");
-    assert_non_null(strstr(r->err, "autotune: x: needs 3725.3 GiB, this machine has "));
+    assert_non_null(
+        strstr(r->err, "autotune: with tensor x the data need 3725.3 GiB, this machine has "));
 }
 
 /* How far a sum goes over a range is known of its ends where no list says them, and so is the place
@@ -243,7 +244,7 @@ static void entities(void **state) {
     assert_non_null(strstr(r->err, "knob sketch is missing from the entity; it is one of tile_j"));
     r = cli_expect(2, "./autotune run ./my.te --config "
                       "'{\"entity\": [[\"sketch\", \"ot\", \"x\"]]}'");
-    assert_non_null(strstr(r->err, "knob sketch: there is no such one; there are tile_j"));
+    assert_non_null(strstr(r->err, "knob sketch: it has no such value; there are tile_j"));
 }
 
 /* What is far too long is refused before it takes long. */

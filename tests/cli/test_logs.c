@@ -387,6 +387,12 @@ static void bad_input(void **state) {
     (void)state;
     write_logs();
     cli_write("failed.log", "# none\n");
+    cli_write("text.txt", "some text\nand more\n");
+    cli_write("one.te", "args N=4\nx[N] : input\ny[n:N] = x[n] + 1\n");
+    cli_write("own.c", "/* autotune\n * args N=8\n * x[N] : input\n * y[n:N] = x[n]\n"
+                       " * knob U = 1 2\n * call void f(const float *x, float *y)\n */\n"
+                       "void f(const float *x, float *y) { for (int i = 0; i < 8; i += U) "
+                       "for (int j = 0; j < U; j++) y[i + j] = x[i + j]; }\n");
     static const struct {
         const char *command;
         int status;
@@ -400,11 +406,22 @@ static void bad_input(void **state) {
         {"log a.log --csv --json", 2, "--csv and --json exclude each other"},
         {"log none.log", 4, "cannot read none.log: No such file or directory"},
         {"log none.log --csv", 4, "cannot read none.log: No such file or directory"},
-        {"log a.log failed.log --diff", 3,
-         "no valid record in failed.log: 0 records, none of them without failure and checked"},
+        {"log a.log failed.log --diff", 4,
+         "failed.log: holds no record; autotune tune writes them"},
         {"pick_best a.log --per cpu", 2,
          "--per cpu: there are context, mcpu, key, operator; did you mean mcpu?"},
         {"pick_best a.log --per key --compat", 2, "--compat and --per exclude each other"},
+        {"log text.txt", 4, "text.txt is no log: none of its 2 lines is a record"},
+        {"log failed.log", 4, "failed.log: holds no record; autotune tune writes them"},
+        {"pick_best failed.log", 4, "failed.log: holds no record; autotune tune writes them"},
+        {"verify failed.log", 4, "failed.log: holds no record; autotune tune writes them"},
+        {"log \"\"", 4, "cannot read a file without a name: give its path"},
+        {"show matmul_add one.te", 2,
+         "unexpected word \"one.te\": autotune show TEMPLATE [options]"},
+        {"show own.c -o own_too.c", 2,
+         "--output: own is a kernel of its own, without a schedule to write as a template; "
+         "autotune "
+         "apply writes its source with the values of its knobs"},
         {"convert", 2, "convert needs a file: autotune convert FILE [options]"},
         {"convert a.log", 2, "convert needs --to FORMAT: log, t4, kernel_tuner, space, head"},
         {"convert a.log --to json", 2, "--to json: there are log, t4, kernel_tuner, space, head"},

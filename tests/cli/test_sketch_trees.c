@@ -35,7 +35,8 @@ static void as_template(void **state) {
     assert_non_null(strstr(cli_read("own-one.c"), "2.0*C[i, j]"));
     cli_expect(0, "./autotune derive ./my.te -o own-one.c --force");
     r = cli_expect(2, "./autotune derive ./my.te --sketch none");
-    assert_non_null(strstr(r->err, "--sketch none: there is no such one; there are tile_j+pack_B"));
+    assert_non_null(
+        strstr(r->err, "--sketch none: there is no sketch of that name; there are tile_j+pack_B"));
     r = cli_expect(0, "./autotune derive dense --args M=8,N=8,K=8");
     assert_non_null(strstr(r->out, "as written: "));
 }
@@ -98,21 +99,23 @@ static void one_sketch(void **state) {
         const char *command, *message;
     } cases[] = {
         {2, "show ./my.te --sketch none",
-         "--sketch none: there is no such one; there are tile_j+pack_B, "},
-        {2, "./my.te --sketch none --trials 2", "--sketch none: there is no such one; there are "},
+         "--sketch none: there is no sketch of that name; there are tile_j+pack_B, "},
+        {2, "./my.te --sketch none --trials 2",
+         "--sketch none: there is no sketch of that name; there are "},
         {2, "run dense --args M=8,N=8,K=8 --sketch tile_j",
          "--sketch tile_j: dense has a tree of its own and no sketches"},
         {2, "run ./my.te --sketch tile_j --index 0",
          "--sketch tile_j goes alone or with --log: --index says which sketch it is"},
         {2, "run ./my.te --sketch tile_j --log one.log --line 1", "--line says which sketch it is"},
         {2, "./my.te --sketch tile_j --range 0-9", "give one of --sketch and --range"},
-        {2, "space ./my.te --sketch none", "--sketch none: there is no such one; there are "},
+        {2, "space ./my.te --sketch none",
+         "--sketch none: there is no sketch of that name; there are "},
         {2, "space ./my.te --sketch tile_j --index 0",
          "--sketch tile_j goes alone: --index says which sketch it is of"},
         {4, "show ./my.te --sketch tile_j+pack_B --log one.log",
          "--sketch tile_j+pack_B: one.log: holds no record of my among its "},
         {2, "show ./my.te --sketch none --args N=24 --log one.log",
-         "--sketch none: there is no such one"},
+         "--sketch none: there is no sketch of that name"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         r = cli_expect(cases[i].code, "./autotune %s", cases[i].command);
