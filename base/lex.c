@@ -64,6 +64,7 @@ static int operator_length(const char *p) {
 at_status at_lex_next(at_lex *l, at_error *err) {
     const char *p = l->pos;
     /* Up to the previous token's end the columns are those of that token's line. */
+    const bool has_last = p > l->text; /* a token before */
     const int last_line = l->line, last_col = l->col + (int)(p - l->start);
     int col = last_col;
     for (bool comment = false; *p && (comment || *p == '#' || isspace((unsigned char)*p)); p++) {
@@ -75,10 +76,9 @@ at_status at_lex_next(at_lex *l, at_error *err) {
     l->col = col;
     l->integer = 0;
     l->number = 0;
-    if (!*p) { /* the end is where the last token is, whatever blanks come behind */
+    if (!*p) {
         l->kind = AT_TOK_END;
-        l->line = last_line;
-        l->col = last_col;
+        if (has_last) l->line = last_line, l->col = last_col; /* whatever blanks come behind */
     } else if (starts_name(*p)) {
         l->kind = AT_TOK_NAME;
         while (at_in_name(*l->pos)) l->pos++;

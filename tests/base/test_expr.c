@@ -40,7 +40,7 @@ static void tokens_of_a_loop_tree(void **state) {
         {"}", AT_TOK_OP, 2, 15},   {"/", AT_TOK_OP, 2, 16},       {"k", AT_TOK_NAME, 2, 17},
         {"//", AT_TOK_OP, 2, 20},  {"0", AT_TOK_INT, 4, 2},       {"..", AT_TOK_OP, 4, 3},
         {"H", AT_TOK_NAME, 4, 5},  {"1.5e3", AT_TOK_FLOAT, 4, 7}, {"\"a b\"", AT_TOK_STRING, 4, 13},
-        {">=", AT_TOK_OP, 4, 19},  {">", AT_TOK_OP, 4, 21},       {"", AT_TOK_END, 5, 1},
+        {">=", AT_TOK_OP, 4, 19},  {">", AT_TOK_OP, 4, 21},       {"", AT_TOK_END, 4, 22},
     };
     at_lex l;
     at_error err;
@@ -81,7 +81,7 @@ static void errors_show_the_line(void **state) {
     assert_string_equal(err.text, "schedule of x:2:4: expected '=>', got 'c'\n\tb c\n\t  ^");
     at_lex_next(&l, &err);
     at_lex_fail(&l, &err, "expected more");
-    assert_string_equal(err.text, "schedule of x:3:1: expected more, got the end");
+    assert_string_equal(err.text, "schedule of x:2:5: expected more, got the end\n\tb c\n\t   ^");
     at_lex_fail_at(&l, 1, 1, &err, "no loop \"%s\"", "a");
     assert_string_equal(err.text, "schedule of x:1:1: no loop \"a\"\na,\n^");
     /* Of a long line, the part around the place. */

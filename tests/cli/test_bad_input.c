@@ -155,7 +155,7 @@ static void configurations(void **state) {
         {T " --tuner grid --range 98784-98790 --log range.log", 2,
          "--range 98784-98790: not within the space, 0 to 98783"},
         {"space " T " --index 0,98784", 2, "--index: index 98784 is beyond the space: 0 to 98783"},
-        {"space " T " --index 0,,1", 2, "--index : not an integer of at least 0"},
+        {"space " T " --index 0,,1", 2, "--index \"\": not an integer of at least 0"},
         {"show " T " --dump nonsense", 2, "--dump nonsense: there are dissolve, ..."},
     };
     check(cases, COUNT(cases));

@@ -115,7 +115,7 @@ static void edited(void **state) {
     };
     static const char compute[] = "a[X] : input\\nb[x:X] = a[x]\\n";
     write_own(compute, ROWS);
-    cli_expect(0, "./autotune ./own.c --trials 4 --log old.log && cp old.log new.log");
+    cli_expect(0, "./autotune ./own.c --tuner grid --trials 4 --log old.log && cp old.log new.log");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         cli_expect(0, "./autotune %s", verbs[i].words);
     write_own(compute, "xo, xi =>\\n    @b = {xo, xi}/x\\n");
@@ -127,7 +127,7 @@ static void edited(void **state) {
         if (!said) fail_msg("%s: %s", verbs[i].words, r->err);
         cli_expect(0, "./autotune %s --accept-changed", verbs[i].words);
     }
-    const char *tune = "./autotune ./own.c --trials 4 --log %s --json%s";
+    const char *tune = "./autotune ./own.c --tuner grid --trials 4 --log %s --json%s";
     cli_expect(0, tune, "old.log", " --accept-changed");
     assert_int_equal(cli_member(cli_json(), "from_log")->integer, 4);
     const cli_result *r = cli_expect(0, tune, "new.log", "");

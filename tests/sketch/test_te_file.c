@@ -84,7 +84,7 @@ static void refused(void **state) {
         const char *text, *error;
     } cases[] = {
         {"", "dir/my.te:1:1: a computation needs a stage"},
-        {"args N\n", "dir/my.te:2:1: expected '='"},
+        {"args N\n", "dir/my.te:1:7: expected '=', got the end\nargs N\n      ^"},
         {"args N=-1\n", "dir/my.te:1:8: expected a whole number"},
         {"  args N=0 # none\n",
          "dir/my.te:1:10: expected a whole number from 1 to 2^53, got '0'\n  args N=0 # none\n"},
