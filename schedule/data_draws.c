@@ -245,8 +245,51 @@ static bool rises_and_falls(data_ruler *r, at_data_rule *out) {
     return any;
 }
 
+/* Is all worked out element by element? Elsewhere a few that are far from the others would hide
+ * these. */
+static bool has_no_sums(const data_ruler *r) {
+    bool any = false;
+    for (int s = 0; s < r->c->num_tensors; s++) {
+        const at_tensor *t = &r->c->tensors[s];
+        any |= t->role == AT_ROLE_STAGE && (t->num_reduce || at_tensor_goes_in_steps(t));
+    }
+    return !any;
+}
+
+static bool levels_off(const data_decision *d) {
+    const int64_t f = d->e->op == AT_X_CALL && !d->below_maximum ? d->e->integer : -1;
+    return f == AT_FUNCTION_EXP || f == AT_FUNCTION_TANH || f == AT_FUNCTION_ERF ||
+           f == AT_FUNCTION_SIGMOID;
+}
+
+/* A few arguments of functions that level off are as far from 0 as they may be without a result
+ * that is infinite: there a kernel has another formula, or the same one goes wrong. */
+static void plant_far(data_ruler *r, at_draw *draw) {
+    static const double places[] = {15, -15, 40, -40, 80, -80};
+    enum { FAR = sizeof places / sizeof *places, LEAST = 16 * FAR };
+    int n;
+    const data_decision *d = data_look_decisions(r->look, &n);
+    for (int i = 0; i < n && has_no_sums(r); i++) {
+        const double size = levels_off(&d[i]) ? data_look_size(r->look, d[i].of) : 0;
+        if (!(size > 0)) continue;
+        data_mark_sources(r, d[i].of);
+        for (int t = 0; t < r->c->num_tensors; t++) {
+            const at_fill *f = &r->fill[t];
+            const int64_t elements = data_elements_of(r, t);
+            const double of = f->unit * sqrt((f->lo * f->lo + f->lo * f->hi + f->hi * f->hi) / 3);
+            if (!r->marked[t] || !data_is_drawn(r, t) || f->lo > 0 || elements < LEAST) continue;
+            for (int k = 0; k < FAR; k++)
+                *at_push(r->arena, &draw->extremes) =
+                    (at_placed){.tensor = t,
+                                .offset = elements * (2 * k + 1) / (2 * FAR),
+                                .value = (float)(places[k] * of / size)};
+        }
+    }
+}
+
 at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err) {
     enum { FEW_ROWS = 64 };
+    if (!r->is_exact) plant_far(r, &out->draw[0]);
     if (!r->is_exact && overflows(r, &out->draw[1])) {
         out->num_draws = 2;
         data_plant_small(r->arena, r->c, r->extents, r->known, &out->draw[0]);

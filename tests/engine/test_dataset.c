@@ -316,6 +316,29 @@ static void bounds_behind_numbers(void **state) {
     }
 }
 
+/* Where all is worked out element by element, a few arguments of functions that level off lie far
+ * from 0 on either side, and most do not. */
+static void far_arguments(void **state) {
+    (void)state;
+    static const char *const forms[] = {"tanh(x[n])", "x[n]*sigmoid(x[n])", "exp(x[n]*4)",
+                                        "0.5*x[n]*(1 + erf(x[n]*0.7))"};
+    static const double times[] = {1, 1, 4, 0.7};
+    for (int form = 0; form < 4; form++) {
+        enum { N = 400 };
+        at_arena *a = at_arena_new();
+        int above = 0, below = 0, near = 0;
+        fill(a, at_format(a, "args N=400\nx[N] : input\nout[n:N] = %s\n", forms[form]));
+        for (int n = 0; n < N; n++) {
+            const double x = times[form] * (double)values_of("x")[n];
+            above += x > 60 && x < 88, below += x < -60 && x > -88, near += fabs(x) < 10;
+        }
+        if (!above || !below || near < N / 2)
+            fail_msg("%s: %d above, %d below, %d near 0", forms[form], above, below, near);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
 /* Of whole numbers none would be changed. */
 static void rounded_values(void **state) {
     (void)state;
@@ -807,6 +830,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(factors_of_steps),
         cmocka_unit_test(numbers_of_channels),
+        cmocka_unit_test(far_arguments),
         cmocka_unit_test(halves_of_bytes),
         cmocka_unit_test(halves_of_floats),
         cmocka_unit_test(scales_of_bytes),
