@@ -44,6 +44,7 @@
  *
  *     b, i, j0, j1:vec => @s = b // i, ..    ->    i0:para, b, i1, j0, j1:vec => @s_parts = b, i0
  *                                                  b, i0 => @s = b // i0  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,14 +64,38 @@ bool sketch_stands_beside(const sketch_state *s, int stage) {
     return false;
 }
 
+/* An axis that an index divides by a number which neither vectors nor registers go into, as
+ * channels in groups of 10 or 20: vectors are so many whole groups, or equal parts of one, so that
+ * the lanes of each group are the same ones everywhere. NULL: any sizes will do. */
+static const char *sizes_in_groups(const sketch_state *s, int stage, int axis,
+                                   at_part_limit *limit) {
+    enum { WIDE = 16, MOST = 256, MOST_WIDE = 4 * WIDE, MOST_NARROW = MOST_WIDE / 2 };
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int group = f->inner[axis] < INT_MAX / 2 ? (int)f->inner[axis] : 1;
+    const bool are_whole = group < WIDE; /* as a load takes them apart */
+    at_text sizes = {0};
+    if (!f->divisor[axis] || f->is_phase[axis] || MOST % group == 0) return NULL;
+    for (int n = are_whole ? group : LEAST_LANES; n <= MOST; n = are_whole ? 2 * n : n + 1) {
+        if (!are_whole && group % n) continue;
+        if (n <= MOST_WIDE || !limit->wide) limit->wide = n;
+        if (n <= MOST_NARROW || !limit->narrow) limit->narrow = n;
+        at_text_addf(&sizes, "%s%d", sizes.len ? " " : "", n);
+    }
+    const char *text = at_text_take(s->arena, &sizes);
+    return limit->narrow ? text : NULL;
+}
+
 at_status sketch_vectors(sketch_state *s, int stage, const char **outer) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
+    at_part_limit limit = {0};
     int last = t->num_axes - 1;
     const char *parts[2] = {NULL};
     *outer = NULL;
     if (s->facts->of[stage].extent[last] < LEAST_LANES || sketch_is_step(s, stage, last))
         return AT_OK;
-    AT_TRY(sketch_split_lanes(s, t->name, t->axes[last].name, parts));
+    const char *sizes = sizes_in_groups(s, stage, last, &limit);
+    AT_TRY(sizes ? sketch_split_by(s, t->name, t->axes[last].name, sizes, limit, parts)
+                 : sketch_split_lanes(s, t->name, t->axes[last].name, parts));
     *outer = parts[0];
     return sketch_mark(s, t->name, parts[1], AT_ANN_VEC);
 }
