@@ -40,6 +40,7 @@ typedef struct at_target {
     int most_stored_step; /* the same of a store, which leaves alone what lies between; 0: none */
     int default_lanes;    /* that configurations without tuning are made for, with facts of
                              default_for.h; plain C's are those that a compiler may make of it */
+    bool picks_bytes;     /* so many lanes also from bytes, which become integers of 32 bits */
     bool gathers;         /* lanes are loaded from places that a register says */
     bool fold_vector;     /* an unaligned vector may be a memory operand */
     bool fold_bcast;      /* so may one float for all lanes */
@@ -112,9 +113,10 @@ static inline bool at_target_spreads(const at_target *t, int64_t by) {
     return by < t->lanes && !t->is_double;
 }
 
-/* Can a load take its lanes from elements that are so many apart? -1: the vector as it lies, turned
- * round. */
-static inline bool at_target_picks(const at_target *t, int64_t step) {
+/* Can a load take its lanes from elements of so many bytes that are so many apart? -1: the vector
+ * as it lies, turned round. */
+static inline bool at_target_picks(const at_target *t, int64_t bytes, int64_t step) {
+    if (bytes != 4 && (bytes != 1 || !t->picks_bytes)) return false;
     return step < 0 ? step == -1 && t->most_step > 0 : step > 1 && step <= t->most_step;
 }
 

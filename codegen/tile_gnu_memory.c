@@ -139,6 +139,7 @@ static void store_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 /* Widened, or a lane as the 32 bits lie. */
 static void load_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
+    const bool is_pick = op->kind == AT_T_LOAD && op->times && !op->packed;
     const int terms = 4 / (int)at_type_bytes(t->slot_type[op->slot]);
     const char *bits = at_type_is_half(t->slot_type[op->slot]) ? "at_two(" : "at_four(";
     if (op->halves) {
@@ -162,14 +163,14 @@ static void load_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
         at_text_add(out, "));\n");
         return;
     }
-    if (op->lanes == t->lanes && !op->packed) {
+    if (op->lanes == t->lanes && !op->packed && !is_pick) {
         at_text_addf(out, "at_load_narrow(%s, %d, ", element(t, op),
                      (int)at_type_bytes(t->slot_type[op->slot]) * t->lanes);
         address(out, op, 0);
         at_text_add(out, ");\n");
         return;
     }
-    if (op->lanes == t->lanes || (op->packed && t->target->masked_loads)) {
+    if (op->packed && (op->lanes == t->lanes || t->target->masked_loads)) {
         const bool is_part = op->lanes < t->lanes;
         at_text_addf(out, "at_load%s(", is_part ? "_first" : "");
         address(out, op, 0);
@@ -181,7 +182,7 @@ static void load_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
     for (int i = 0; i < op->lanes; i++) {
         at_text_add(out, i ? ", " : "");
         at_text_add(out, op->packed ? bits : "*(");
-        address(out, op, op->packed ? terms * i : i);
+        address(out, op, op->packed ? terms * i : is_pick ? at_tile_lane_from(op, i) : i);
         at_text_add(out, ")");
     }
     at_text_add(out, "};\n");

@@ -72,8 +72,7 @@ bool at_is_counted_copy(const at_low *l, const at_ir *n, const at_tile_regs *reg
         return false;
     const int64_t step = v->op == AT_V_LOAD ? at_aff_coef(v->at, n->loop.sym) : 1;
     if (v->op == AT_V_LOAD && (at_aff_opaque_deps(l, v->at) & loop)) return false;
-    return step == 1 ||
-           (at_target_picks(l->target, step) && at_type_bytes(l->tensors[v->tensor].type) == 4);
+    return step == 1 || at_target_picks(l->target, at_type_bytes(l->tensors[v->tensor].type), step);
 }
 
 void at_widen_copies(at_low *l, at_ir *list, const at_tile_regs *regs) {

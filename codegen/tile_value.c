@@ -148,10 +148,12 @@ static double number_of(const at_builder *b, const at_value *v) {
     return b->l->target->is_double ? v->number : (float)v->number;
 }
 
-/* Elements of less than 32 bits come one behind the other, or one for all lanes. */
-static bool can_be_widened(const at_builder *b, const at_tile_place *p) {
-    const int lanes = at_build_lanes(b);
-    return !p->by && (lanes == 1 || (p->lane >= 0 && p->lane <= 1)) && !at_build_is_gathered(b, p);
+/* Elements of less than 32 bits come one behind the other, or so far apart as the set takes them,
+ * or one for all lanes. */
+static bool can_be_widened(const at_builder *b, const at_tile_place *p, at_type type) {
+    const bool is_vector =
+        p->lane == 0 || p->lane == 1 || at_target_picks(b->l->target, at_type_bytes(type), p->lane);
+    return !p->by && (at_build_lanes(b) == 1 || is_vector) && !at_build_is_gathered(b, p);
 }
 
 /* x < y, x <= y, x == y of integers that are less than 2^31 apart: the sign of a difference. */
@@ -209,7 +211,8 @@ static bool takes_groups(const at_builder *b, const at_value *v, int64_t step, a
 }
 
 static int load_value(at_builder *b, const at_value *v) {
-    const bool is_narrow = at_type_bytes(b->l->tensors[v->tensor].type) != 4;
+    const at_type type = b->l->tensors[v->tensor].type;
+    const bool is_narrow = at_type_bytes(type) != 4;
     at_tile_place p = at_build_locate_load(b, v);
     int lanes = at_build_lanes(b);
     if (in_register(b, v->tensor)) {
@@ -219,7 +222,7 @@ static int load_value(at_builder *b, const at_value *v) {
             b->failed = true; /* one lane of the register has it */
         return of;
     }
-    if ((is_narrow && !can_be_widened(b, &p)) || p.cyclic > 1) b->failed = true;
+    if ((is_narrow && !can_be_widened(b, &p, type)) || p.cyclic > 1) b->failed = true;
     if (at_build_is_gathered(b, &p)) return at_build_gathered(b, v, &p);
     at_build_spread(&p, &lanes);
     int64_t step = lanes == 1 ? 0 : p.times ? p.times : p.lane > 1 || p.lane < 0 ? p.lane : 0;

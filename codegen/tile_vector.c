@@ -54,8 +54,8 @@ static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value 
     if (b->regs->local[v->tensor])
         return at_format(a, "@%s reads one element of %s, which stays in registers, in all of it",
                          n->stmt.label, name);
-    const bool is_narrow = at_type_bytes(b->l->tensors[v->tensor].type) != 4;
-    const bool picks = at_target_picks(b->l->target, k) && !is_narrow;
+    const at_type type = b->l->tensors[v->tensor].type;
+    const bool picks = at_target_picks(b->l->target, at_type_bytes(type), k);
     return k == 0 || k == 1 || picks ? NULL
                                      : at_format(a, "@%s reads %s %lld elements apart",
                                                  n->stmt.label, name, (long long)k);

@@ -70,7 +70,10 @@ static const char *check_lanes(const at_tile *t, const at_tile_op *op) {
         (op->lanes < 1 || op->lanes > most_lanes(t, op)))
         return "lanes out of range";
     if (op->kind == AT_T_LOAD && op->times &&
-        (!at_target_picks(t->target, op->times) || op->cyclic || op->lanes < 2 ||
+        (!at_target_picks(t->target,
+                          at_tile_is_wide(t, op) ? 4 : at_type_bytes(t->slot_type[op->slot]),
+                          op->times) ||
+         op->cyclic || op->lanes < 2 || (!at_tile_is_wide(t, op) && (op->by || op->grouped)) ||
          (op->times < 0 && op->by) ||
          (op->grouped && (op->by || op->times < 2 || op->plus < 0 || op->plus >= op->times))))
         return "a load takes no vector from every so many floats";

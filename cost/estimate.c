@@ -186,7 +186,10 @@ static int64_t picked(const at_estimator *e, const est_leaf *x, const est_access
     const int last = x->num_loops - 1;
     const int64_t step = a->step[last];
     const bool whole = x->loop[last].ann == AT_ANN_VEC && step > 1 && step <= AT_TILE_WHOLE_STEP;
-    return !a->written && (step == -1 || whole) && at_target_picks(e->o.target, step) ? step : 1;
+    return !a->written && (step == -1 || whole) &&
+                   at_target_picks(e->o.target, a->buffer->bytes, step)
+               ? step
+               : 1;
 }
 
 /* Elements that lie in a row in all that the leaf touches, or the same way round, or every so many,

@@ -38,7 +38,7 @@ static const double end_ns = 2.5;
 static bool is_vector(const at_estimator *e, const est_leaf *x, int loop) {
     for (int k = 0; k < x->num_accesses; k++) {
         int64_t step = x->access[k].step[loop];
-        const bool picks = at_target_picks(e->o.target, step);
+        const bool picks = at_target_picks(e->o.target, x->access[k].buffer->bytes, step);
         if (x->access[k].single >> loop & 1) return false;
         if (!x->access[k].written && step != 0 && step != 1 && !picks) return false;
     }

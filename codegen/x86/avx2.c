@@ -162,6 +162,10 @@ static void pick_singles(at_x86 *x, const at_tile_op *op, int into, int lane) {
 }
 
 static void pick(at_x86 *x, const at_tile_op *op) {
+    if (!at_tile_is_wide(x->t, op)) {
+        at_x86_pick_bytes(x, op);
+        return;
+    }
     if (op->times < 0 && op->lanes == 8) {
         permute(x, at_x86_reg(x, op->dst), at_x86_spread_entry(x, op, 0), at_x86_memory(x, op, 32));
         return;

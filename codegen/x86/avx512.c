@@ -205,6 +205,10 @@ static void store_singles(at_x86 *x, const at_tile_op *op) {
 }
 
 static void pick(at_x86 *x, const at_tile_op *op) {
+    if (!at_tile_is_wide(x->t, op)) {
+        at_x86_pick_bytes(x, op);
+        return;
+    }
     if (op->times > AT_TILE_WHOLE_STEP) {
         pick_singles(x, op);
         return;
@@ -364,7 +368,7 @@ enum { MOST_MASKS = 4 };
 static int masks_of(const at_tile *t, const at_tile_op *op, uint32_t masks[MOST_MASKS]) {
     bool picks = op->kind == AT_T_LOAD && op->times, apart = op->kind == AT_T_STORE && op->times;
     if (op->times > AT_TILE_WHOLE_STEP && (picks || apart)) return 0;
-    if (picks && op->times < 0 && op->lanes == 8) return 0;
+    if (picks && ((op->times < 0 && op->lanes == 8) || !at_tile_is_wide(t, op))) return 0;
     int n = picks ? at_tile_pick_first(op, 16) : op->lanes, count = 0;
     bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE ||
                  (op->kind == AT_T_SCATTER && op->cyclic); /* all lanes at once */
@@ -420,7 +424,9 @@ static int entries_of(at_x86 *x, const at_tile_op *op, int entry[AT_TILE_MAX_PIC
     if (op->kind == AT_T_QUARTERS || op->kind == AT_T_WEAVE) entry[n++] = at_x86_quarters_entry(x);
     if (loads && !op->times && op->by && repeats(op) == AT_X86_COUNT)
         entry[n++] = at_x86_spread_entry(x, op, 0);
-    if ((!apart && !(loads && op->times)) || op->times > AT_TILE_WHOLE_STEP) return n;
+    if ((!apart && !(loads && op->times)) || op->times > AT_TILE_WHOLE_STEP ||
+        !at_tile_is_wide(x->t, op))
+        return n;
     const int parts = turned  ? 1
                       : apart ? at_tile_spread_parts(op, 16)
                               : at_tile_pick_parts(op, 16, at);

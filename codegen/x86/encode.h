@@ -22,9 +22,9 @@ typedef struct at_x86_patch { /* a displacement from the end of its instruction 
  * is given, number times*i (of -1 the last - i) of registers that lie behind each other in memory,
  * of which the first `part` are put together already (below 0: four by four are turned round). Or
  * of register `part` of those that a store to every so many floats leads to, where the first goes
- * to lane `plus`. */
+ * to lane `plus`. bytes: the lanes that are bytes of this part of such a load; no others. */
 typedef struct at_x86_spread {
-    int by, plus, cyclic, times, lanes, part, stored, grouped;
+    int by, plus, cyclic, times, lanes, part, stored, grouped, bytes;
 } at_x86_spread;
 
 /* How an instruction set does it. */
@@ -120,6 +120,9 @@ void at_x86_move_narrow_sse2(at_x86 *x, const at_tile_op *op, bool stores);
 void at_x86_integers_sse2(at_x86 *x, const at_tile_op *op);
 void at_x86_dot_sse2(at_x86 *x, const at_tile_op *op);
 
+/* bytes.c: a load of every so many bytes, each to a lane. */
+void at_x86_pick_bytes(at_x86 *x, const at_tile_op *op);
+
 /* scatter_lanes.c: for at_x86_set.scatter of each set. */
 void at_x86_scatter(at_x86 *x, const at_tile_op *op);
 
@@ -127,6 +130,7 @@ void at_x86_scatter(at_x86 *x, const at_tile_op *op);
  * that is, and, right behind the instruction whose last operand it is, as bytes in memory; the
  * entries, behind the code. part: of what is picked. */
 int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part);
+int at_x86_bytes_entry(at_x86 *x, const at_tile_op *op, int part);
 /* The first of four entries that turn four by four round: lanes of a register, or bytes in each
  * quarter of it. */
 int at_x86_quarters_entry(at_x86 *x);

@@ -7,11 +7,11 @@ static const at_target of_doubles[4];
 #define AVX512_PARTS "avx512f,avx512vl,avx512bw,avx512dq"
 #define AVX512_MEMBERS                                                                             \
     .lanes = 16, .default_lanes = 16, .regs = 32, .gathers = true, .spreading_regs = 1,            \
-    .most_step = 16, .most_stored_step = 16, .fold_vector = true, .fold_bcast = true,              \
-    .fold_const = true, .fused = true, .picks_whole = true, .masked_loads = true,                  \
-    .masked_stores = true, .scales = true, .cuts = true, .has_integers = true, .scatters = true,   \
-    .integers = at_integers_avx512, .halves = at_prelude_halves, .has_halves = true,               \
-    .converts_halves = true,                                                                       \
+    .picks_bytes = true, .most_step = 16, .most_stored_step = 16, .fold_vector = true,             \
+    .fold_bcast = true, .fold_const = true, .fused = true, .picks_whole = true,                    \
+    .masked_loads = true, .masked_stores = true, .scales = true, .cuts = true,                     \
+    .has_integers = true, .scatters = true, .integers = at_integers_avx512,                        \
+    .halves = at_prelude_halves, .has_halves = true, .converts_halves = true,                      \
     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=v\"(v%d) : \"v\"(v%d));\n",                     \
     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=v\"(v%d) : \"v\"(v%d), \"v\"(v%d));\n",      \
     .gnu_insert = "__asm__(\"vinsertf32x4 %%2, %%1, %%0, %%0\" : \"+v\"(v%d) : "                   \
@@ -22,9 +22,9 @@ static const at_target of_doubles[4];
 /* Masked stores are slow on some CPUs with avx2. */
 #define AVX2_PARTS "avx2,fma"
 #define AVX2_MEMBERS                                                                               \
-    .lanes = 8, .regs = 15, .gathers = true, .most_step = 16, .most_stored_step = 16,              \
-    .joins_fours = true, .fold_vector = true, .fold_const = true, .fused = true,                   \
-    .masked_loads = true,                                                                          \
+    .lanes = 8, .regs = 15, .gathers = true, .picks_bytes = true, .most_step = 16,                 \
+    .most_stored_step = 16, .joins_fours = true, .fold_vector = true, .fold_const = true,          \
+    .fused = true, .masked_loads = true,                                                           \
     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",                     \
     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=x\"(v%d) : \"x\"(v%d), \"x\"(v%d));\n",      \
     .scatters = true, .cuts = true, .has_halves = true, .halves = at_prelude_halves,               \
