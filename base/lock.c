@@ -74,7 +74,7 @@ at_status at_check_folder(const char *path, at_error *err) {
     else if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
         s = at_fail(err, AT_E_OUTPUT, "cannot write %s: %s is no folder", path, folder);
     else if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
-        s = at_fail(err, AT_E_OUTPUT, "cannot write %s: folder %s: %s", path, folder,
+        s = at_fail(err, AT_E_OUTPUT, "cannot write %s: no new file in folder %s: %s", path, folder,
                     strerror(errno));
     free(folder);
     return s;

@@ -113,8 +113,11 @@ static void add_group(at_text *out, const at_log_group *g) {
     const at_record *r = &g->best->record;
     at_text_add(out, "  best: ");
     at_text_add_time(out, at_record_time(r));
-    if (at_record_gflops(r) > 0)
-        at_text_addf(out, ", %.2f %s", at_record_gflops(r), at_unit_of_speed(r->extra.in_bytes));
+    if (at_record_gflops(r) > 0) {
+        at_text_add(out, ", ");
+        at_text_add_decimals(out, at_record_gflops(r), 2);
+        at_text_addf(out, " %s", at_unit_of_speed(r->extra.in_bytes));
+    }
     if (at_record_of_peak(r) > 0) {
         at_text_add(out, ", ");
         at_text_add_share(out, at_record_of_peak(r));

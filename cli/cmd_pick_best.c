@@ -72,8 +72,10 @@ static void add_row(at_table *t, at_text *cell, const at_pick *p) {
     at_text_add_time(cell, p->time_s);
     at_table_add(t, at_text_str(cell));
     at_text_clear(cell);
-    if (gflops_of(p) > 0)
-        at_text_addf(cell, "%.2f%s", gflops_of(p), r->extra.in_bytes ? " GB/s" : "");
+    if (gflops_of(p) > 0) {
+        at_text_add_decimals(cell, gflops_of(p), 2);
+        at_text_add(cell, r->extra.in_bytes ? " GB/s" : "");
+    }
     at_table_add(t, at_text_str(cell));
     at_text_clear(cell);
     at_text_addf(cell, "%lld", (long long)p->considered);

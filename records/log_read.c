@@ -197,8 +197,8 @@ at_status at_fail_no_record(const char *path, at_error *err) {
 at_status at_log_reader_needs_records(const at_log_reader *r, at_error *err) {
     if (r->stats.records) return AT_OK;
     if (r->stats.bad)
-        return at_fail(err, AT_E_INPUT, "%s is no log: none of its %lld lines is a record", r->path,
-                       (long long)r->stats.lines);
+        return at_fail(err, AT_E_INPUT, "%s: holds no record, and %lld unreadable line%s", r->path,
+                       (long long)r->stats.bad, at_plural(r->stats.bad));
     return at_fail_no_record(r->path, err);
 }
 

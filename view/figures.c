@@ -1,10 +1,16 @@
 /* view/figures.c: figures with their units, and the names of things, in the words of every command.
  */
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
 #include "sketch/sketch.h"
 #include "view/view.h"
+
+void at_text_add_decimals(at_text *out, double x, int decimals) {
+    if (fabs(x) < 1e15) at_text_addf(out, "%.*f", decimals, x);
+    else at_text_addf(out, "%.4g", x);
+}
 
 void at_text_add_time(at_text *out, double seconds) {
     static const struct {
@@ -16,7 +22,8 @@ void at_text_add_time(at_text *out, double seconds) {
     while (i < 3 && seconds < units[i].unit * 0.99995) i++;
     double x = seconds / units[i].unit;
     int decimals = x < 9.9995 ? 3 : x < 99.995 ? 2 : x < 999.95 ? 1 : 0;
-    at_text_addf(out, "%.*f %s", decimals, x, units[i].name);
+    at_text_add_decimals(out, x, decimals);
+    at_text_addf(out, " %s", units[i].name);
 }
 
 const char *at_unit_of_speed(bool in_bytes) { return in_bytes ? "GB/s" : "GFLOP/s"; }
@@ -26,7 +33,8 @@ const char *at_name_of_peak(bool in_bytes, bool of_dots) {
 
 void at_text_add_share(at_text *out, double share) {
     double x = share * 100;
-    at_text_addf(out, "%.*f %%", x < 1 ? 2 : 1, x);
+    at_text_add_decimals(out, x, x < 1 ? 2 : 1);
+    at_text_add(out, " %");
 }
 
 void at_text_add_record_task(at_text *out, const char *task, const at_json *args) {

@@ -411,7 +411,7 @@ static void bad_input(void **state) {
         {"pick_best a.log --per cpu", 2,
          "--per cpu: there are context, mcpu, key, operator; did you mean mcpu?"},
         {"pick_best a.log --per key --compat", 2, "--compat and --per exclude each other"},
-        {"log text.txt", 4, "text.txt is no log: none of its 2 lines is a record"},
+        {"log text.txt", 4, "text.txt: holds no record, and 2 unreadable lines"},
         {"log failed.log", 4, "failed.log: holds no record; autotune tune writes them"},
         {"pick_best failed.log", 4, "failed.log: holds no record; autotune tune writes them"},
         {"verify failed.log", 4, "failed.log: holds no record; autotune tune writes them"},
