@@ -8,8 +8,9 @@
 #include <string.h>
 
 enum {
-    MOST_STAGES = 8, /* from the maximum to the sum */
-    MOST_ROWS = 16,  /* that get a winner */
+    MOST_STAGES = 8,   /* from the maximum to the sum */
+    MOST_ROWS = 16,    /* that get a winner */
+    MOST_HALF = 60000, /* of a sum that becomes a float of 16 bits */
     INNER = -1
 };
 
@@ -157,6 +158,18 @@ static void put(const data_ruler *r, const factor *f, int64_t row, int64_t place
     }
 }
 
+/* So many times smaller y is to be lest sums of products are more than a stage of f16 holds. */
+static double times_smaller(const data_ruler *r, const factor *x, const at_fill *of_x,
+                            const at_fill *of_y) {
+    const double largest =
+        1.5 * of_x->unit * of_x->hi * 3.75 * of_y->unit * of_y->hi * (double)x->num[DATA_TERM];
+    bool any = false;
+    for (int t = 0; t < r->c->num_tensors; t++)
+        any |= r->c->tensors[t].role == AT_ROLE_STAGE && !r->c->tensors[t].is_output &&
+               r->c->tensors[t].type == AT_F16;
+    return any && !r->is_exact ? fmax(1, largest / MOST_HALF) : 1;
+}
+
 /* The fills of both: x with places from three quarters of what it had to that, its largest a half
  * more, its smallest a half; y far from 0 on either side, where its rows lie so. */
 static void plant(const products *p, const factor *x, const factor *y, at_draw *draw) {
@@ -165,6 +178,7 @@ static void plant(const products *p, const factor *x, const factor *y, at_draw *
     const double most = of_x->hi, high = of_y->hi, whole = r->is_exact ? 1 : 0x1p-20;
     const int64_t rows = x->num[DATA_ROW] < MOST_ROWS ? x->num[DATA_ROW] : MOST_ROWS,
                   places = counted_places(p, x->num[DATA_PLACE]);
+    of_y->unit /= times_smaller(r, x, of_x, of_y);
     of_x->lo = whole * ceil(0.75 * most / whole);
     of_y->lo = whole * ceil(0.25 * high / whole);
     of_y->hi = fmax(of_y->lo, whole * floor(0.75 * high / whole));

@@ -573,6 +573,29 @@ static void products_on_both_sides(void **state) {
         }
 }
 
+/* Sums that become floats of 16 bits stay finite there, however many terms they have. */
+static void products_in_halves(void **state) {
+    (void)state;
+    enum { S = 7, T = 20, DEPTH = 2048 };
+    at_arena *a = at_arena_new();
+    double most = 0;
+    fill(a, "args S=7, T=20, D=2048\nq[S, D] : input\nkey[T, D] : input\n"
+            "s[i:S, j:T] = sum(d:D) q[i, d]*key[j, d]\nh[i:S, j:T] : f16 = s[i, j]\n"
+            "m[i:S] = max(j:T) h[i, j]\ne[i:S, j:T] = exp((h[i, j] - m[i])*0.02)\n");
+    d.draw = 1;
+    assert_true(at_dataset_fill(&d, 1));
+    for (int i = 0; i < S; i++)
+        for (int j = 0; j < T; j++) {
+            double s = 0;
+            for (int k = 0; k < DEPTH; k++)
+                s += (double)values_of("q")[i * DEPTH + k] * values_of("key")[j * DEPTH + k];
+            most = fmax(most, fabs(s));
+        }
+    if (!(most > 10000 && most < 65504)) fail_msg("sums of up to %g", most);
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* An input may have no elements, as what is kept of earlier steps before the first one: it has no
  * place for a winner, and no row to lie far from 0. */
 static void inputs_without_elements(void **state) {
@@ -857,6 +880,8 @@ int main(void) {
         cmocka_unit_test(winners_of_products),
         cmocka_unit_test(winners_times_numbers),
         cmocka_unit_test(products_on_both_sides),
+        cmocka_unit_test(products_in_halves),
+
         cmocka_unit_test(inputs_without_elements),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
