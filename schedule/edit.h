@@ -2,7 +2,7 @@
  * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
  * says what is missing; whether the result is legal is for at_program_verify, with numbers.
  * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU;
- * E9 is what an operator's author would write by hand, E10 to E19 what its text could have been.
+ * E9 is what an operator's author would write by hand, E10 to E23 what its text could have been.
  *
  * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
  * computation of the result: the old one, or one whose symbols know the new names. The result is
@@ -103,8 +103,7 @@ at_status at_edit_join(at_arena *a, const at_tree *t, const at_compute *c, const
 at_status at_edit_attribute(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                             const char *text, at_tree **out, at_error *err);
 
-/* ---- computations (edit_copy.c, edit_factor.c)
- * ----------------------------------------------------------- */
+/* ---- computations (edit_copy.c, edit_factor.c) --------------------------------------------- */
 
 typedef enum at_copy_kind {
     AT_COPY_WRITE,  /* the sum goes to a stage of its own, and what had its name copies it */
@@ -176,6 +175,12 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
 at_status at_edit_place(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                         const char *name, const at_compute **compute, at_tree **out, at_error *err);
 const at_expr *at_edit_place_of(const at_compute *c, int stage, int tensor); /* NULL: none */
+/* E23: the stage's first choice by indices that reads `tensor`, as padding is, or read of it within
+ * bounds, on sums of axes, is a stage `name` over these sums (edit_pad.c).
+ *     @s = .. (h + r < H ? x[h + r] : 0)   ->   @name = y < H ? x[y] : 0;  @s = .. name[h + r] */
+at_status at_edit_pad(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
+                      const char *name, const at_compute **compute, at_tree **out, at_error *err);
+const at_expr *at_edit_padded_of(const at_compute *c, int stage, int tensor); /* NULL: none */
 /* E14: the stage's reads of a tensor that move by one element of one dimension with each step of an
  * axis of the stage are of a copy `name`, whose last dimension that is; where they go backwards, it
  * is turned round (edit_turn.c). Where a stage above is such a copy, forwards, it may be that one.
@@ -215,9 +220,8 @@ at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const
 bool at_edit_has_phases(const at_tensor *sum, int axis); /* of a sum along one of its axes */
 /* E18: where the terms of a sum choose by indices between two reads, it becomes two sums, stages
  * `names`, of the terms with one of them each; what had its name adds them (edit_branches.c).
- *     @s = sum(j) (j >= i ? a[i, j] : a[j, i])*x[j]   ->   @names[0] = sum(j) (j >= i ? a[i,
- * j]*x[j] : 0);
- *         @names[1] = sum(j) (j >= i ? 0 : a[j, i]*x[j]);  @s = names[0][i] + names[1][i] */
+ *     @s = sum(j) (j >= i ? a[i, j] : a[j, i])*x[j]   ->   @s = names[0][i] + names[1][i];
+ *         @names[0] = .. (j >= i ? a[i, j]*x[j] : 0);  @names[1] = .. (j >= i ? 0 : ..) */
 at_status at_edit_branches(at_arena *a, const at_tree *t, const char *stage,
                            const char *const *names, const at_compute **compute, at_tree **out,
                            at_error *err);

@@ -67,6 +67,7 @@ static const rewrite_row rewrites[] = {
     {.rewrite = rewrite_quotients},
     {.all = rewrite_inlined},
     {.rewrite = rewrite_phases},
+    {.rewrite = rewrite_padding},
     {.rewrite = rewrite_terms, .is_backwards = true},
     {.rewrite = rewrite_unpacked},
     {.rewrite = rewrite_operands},
@@ -137,6 +138,7 @@ static at_status start(at_arena *a, const sketch_derivation *d, const sketch_sta
                         .keeps_weights = o->keeps_weights,
                         .pairs = o->pairs,
                         .words = o->words,
+                        .strips = o->strips,
                         .preference = {.is_general = o->is_preferred},
                         .name = o->name,
                         .visited = -1};

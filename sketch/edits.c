@@ -33,6 +33,7 @@ static const edit_line lines[AT_EDIT_KINDS] = {
     [AT_EDIT_WIDEN] = {"widen", "S L"},
     [AT_EDIT_OPERAND] = {"operand", "O [along X] for S as 1"},
     [AT_EDIT_PLACE] = {"place", "O for S as 1"},
+    [AT_EDIT_PAD] = {"pad", "O for S as 1"},
     [AT_EDIT_TURN] = {"turn", "O along X for S as 1"},
     [AT_EDIT_ACROSS] = {"across", "S L as 1"},
     [AT_EDIT_RUNNING] = {"running", "S"},
@@ -426,6 +427,7 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
         return at_edit_operand(a, t, e->stage, e->other, e->loop, e->names[0], compute, tree, err);
     case AT_EDIT_PLACE:
         return at_edit_place(a, t, e->stage, e->other, e->names[0], compute, tree, err);
+    case AT_EDIT_PAD: return at_edit_pad(a, t, e->stage, e->other, e->names[0], compute, tree, err);
     case AT_EDIT_TURN:
         return at_edit_turn(a, t, e->stage, e->other, e->loop, e->names[0], compute, tree, err);
     case AT_EDIT_ACROSS:

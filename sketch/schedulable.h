@@ -74,6 +74,7 @@ typedef enum at_edit_kind {
     AT_EDIT_OPERAND,  /* what stage makes of `other` and the like, or reads of it along axis
                        * `loop`; names[0]: the new stage */
     AT_EDIT_PLACE,    /* where stage reads `other`, by entries and axes; names[0]: the new stage */
+    AT_EDIT_PAD,      /* what stage reads of `other` by conditions; names[0]: the new stage */
     AT_EDIT_TURN,     /* what stage reads of `other` along axis `loop`; names[0]: the new stage */
     AT_EDIT_ACROSS,   /* stage's sum with axis `loop` as its last one; names[0]: the new stage */
     AT_EDIT_PHASES,   /* stage's sum by phases of axis `loop`; names[0]: the new stage; other: NULL,

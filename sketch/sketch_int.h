@@ -74,6 +74,7 @@ typedef struct sketch_state {
     bool keeps_weights, joins_weights; /* no operand, or one at least, is of weights alone */
     bool pairs;                        /* of bf16 are terms of dot products */
     bool words;                        /* bytes are widened to s16 for these */
+    const char *const *strips;         /* as in sketch_start */
     AT_VEC(const char *) operands;     /* stages that are packed like tensors */
     AT_VEC(const char *) kept;         /* copies, which are not dissolved */
     const char *name;
@@ -212,6 +213,7 @@ bool sketch_has_layouts(const sketch_state *s);
 typedef struct sketch_start {
     const char *name;
     bool *kept;         /* [tensors of the original] stages that are not dissolved; NULL: none */
+    const char *const *strips; /* the same of stages that rewrites make, to NULL; NULL: none */
     bool keeps_weights; /* what is calculated of these alone is no operand */
     bool puts_last;     /* sums are stored in another layout */
     bool pairs;         /* of bf16 are terms of dot products, which not every set is quick at */

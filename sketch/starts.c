@@ -127,30 +127,43 @@ static const char *add_word(const sketch_state *s, const char *word, const char 
     return at_format(s->arena, "%s%s%s_%s", word ? word : "", word ? "+" : "", what, t->name);
 }
 
+/* Some are stages that rewrites make. */
+static void keep(const sketch_state *s, sketch_start *out, const bool *strips) {
+    const at_compute *c = s->facts->compute, *before = s->before->compute;
+    const char **made = AT_NEW_ARRAY(s->arena, const char *, c->num_tensors + 1);
+    out->kept = AT_NEW_ARRAY(s->arena, bool, before->num_tensors);
+    out->strips = made;
+    for (int t = 0; t < c->num_tensors; t++) {
+        const int known = at_compute_find(before, c->tensors[t].name);
+        if (strips[t] && known >= 0) out->kept[known] = true;
+        else if (strips[t]) *made++ = c->tensors[t].name;
+    }
+}
+
 static const char *strip(const sketch_state *s, sketch_start *out) {
     const at_compute *c = s->facts->compute;
     const char *word = NULL;
-    out->kept = AT_NEW_ARRAY(s->arena, bool, s->before->compute->num_tensors);
+    bool *strips = AT_NEW_ARRAY(s->arena, bool, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
         if (!f->is_stage || f->is_dissolved || !c->tensors[t].num_reduce) continue;
         const bool phases = has_phases(f, c->tensors[t].num_axes);
         for (int i = 0; i < f->num_accesses; i++) {
-            int from = f->access[i].from, vec = tile_vector_of(s, t),
-                known = at_compute_find(s->before->compute, c->tensors[from].name);
+            const int from = f->access[i].from, vec = tile_vector_of(s, t);
             const bool joined = is_joined(s, t, &f->access[i]),
                        other = joined || is_padded_otherwise(c, t, &f->access[i]) ||
                                is_longer(s, t, &f->access[i]);
-            if (from == f->access[i].tensor || out->kept[known] || (phases && !joined) ||
+            if (from == f->access[i].tensor || strips[from] || (phases && !joined) ||
                 !(other || is_cut(s, t, &f->access[i])))
                 continue;
-            out->kept[known] = true;
+            strips[from] = true;
             out->is_preferred |= other;
             out->is_preferred |=
                 vec >= 0 && f->access[i].stride[vec] == 1 && f->access[i].is_cut_unevenly[vec];
             word = add_word(s, word, "strip", &c->tensors[from]);
         }
     }
+    keep(s, out, strips);
     return word;
 }
 

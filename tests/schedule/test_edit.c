@@ -752,6 +752,51 @@ static void made_of_places(void **state) {
     end();
 }
 
+static at_status by_padding(const char *stage, const char *tensor, const char *name) {
+    return at_edit_pad(e.f.arena, e.tree, stage, tensor, name, &e.compute, &e.tree, &e.err);
+}
+
+/* Axes that conditions and indices add up become one; others, and those of several sums, stay. */
+static void made_of_padding(void **state) {
+    (void)state;
+    static const char text[] =
+        "x[C, H] : input\nb[H] : input f16\nw[R] : input\n"
+        "s[c:C, h:H] = sum(r:R) (0 <= h*S - r + 1 && h*S < H + r - 1 ? x[c, S*h - r + 1] : "
+        "0)*w[r]\n"
+        "u[h:H] = sum(r:R) (c > 0 && c <= H ? b[c - 1] : 0) where c = 2*(h + r) - 2\n"
+        "v[h:H] = max(r:R) h + r < H || h > 3 ? x[0, max(min(h + r, H - 1), r)] : -inf\n"
+        "m[h:H] = sum(r:R) x[0, min(max(1 - h - r, h + r - 1), H - 1)]*b[min(h + r, H - 1)]\n"
+        "out[c:C, h:H] = s[c, h] + u[h] + v[h] + m[h]\n";
+    static const example x = {"text", "C=3, H=7, R=3, S=2", text,
+                              "c, h, r =>\n    @s = c, h // r\nh, r =>\n    @u = h // r\n"
+                              "h, r =>\n    @v = h // r\nh, r =>\n    @m = h // r\n"
+                              "c, h =>\n    @out = c, h\n"};
+    begin(&x);
+    REFUSED("@v reads \"x\" under no condition, or bound, on sums of its axes",
+            by_padding("v", "x", "p"));
+    REFUSED("@s reads \"w\" under no condition, or bound, on sums of its axes",
+            by_padding("s", "w", "p"));
+    REFUSED("@x has no leaf in this tree", by_padding("x", "x", "p"));
+    REFUSED("there is no tensor \"y\"", by_padding("s", "y", "p"));
+    REFUSED("there is a tensor \"w\" already", by_padding("s", "x", "w"));
+    DO(by_padding("s", "x", "p"));
+    expect_stage("p[c:C, p_h:S*H - S + R] = 0 <= p_h - R + 2 && p_h - R - H + 2 < 0 ? "
+                 "x[c, p_h - R + 2] : 0\n");
+    expect_stage("s[c:C, h:H] = sum(r:R) p[c, S*h - r + R - 1]*w[r]\n");
+    DO(by_padding("u", "b", "q"));
+    expect_stage("q[q_h:H + R - 1] : f16 = 2*q_h - 2 > 0 && 2*q_h - 2 <= H ? b[2*q_h - 3] : "
+                 "0\n");
+    expect_stage("u[h:H] = sum(r:R) q[h + r]\n");
+    DO(by_padding("m", "x", "k"));
+    expect_stage("k[k_h:H + R - 1] = x[0, min(max(-k_h + 1, k_h - 1), H - 1)]\n");
+    expect_same_outputs();
+    DO(by_padding("m", "b", "l"));
+    expect_stage("l[l_h:H + R - 1] : f16 = b[min(l_h, H - 1)]\n");
+    expect_stage("m[h:H] = sum(r:R) k[h + r]*l[h + r]\n");
+    expect_same_outputs();
+    end();
+}
+
 static at_status by_branches(const char *stage, const char *first, const char *second) {
     return at_edit_branches(e.f.arena, e.tree, stage, (const char *[]){first, second}, &e.compute,
                             &e.tree, &e.err);
@@ -1039,6 +1084,7 @@ int main(void) {
                                        cmocka_unit_test(gone_by_phases),
                                        cmocka_unit_test(made_of_places),
                                        cmocka_unit_test(searched_in_blocks),
+                                       cmocka_unit_test(made_of_padding),
                                        cmocka_unit_test(gone_by_branches),
                                        cmocka_unit_test(divided_once),
                                        cmocka_unit_test(unpacked),

@@ -1,0 +1,49 @@
+/* sketch/rewrite_padding.c: padding, or a bound, that a sum has within its text becomes a stage, as
+ * if it had been written so:
+ *
+ *     y[c, h] = sum(r) (0 <= h + r - 1 && h + r - 1 < H ? x[c, h + r - 1] : 0)*w[c, r]    ->
+ *         x_pad[c, x_pad_h] = 0 <= x_pad_h - 1 && x_pad_h - 1 < H ? x[c, x_pad_h - 1] : 0
+ *         y[c, h] = sum(r) x_pad[c, h + r]*w[c, r]
+ *
+ * Where the axes that are added up say more elements than sums need, as those of windows that do
+ * not overlap, it stays. */
+#include <string.h>
+
+#include "schedule/edit.h"
+#include "sketch/nests.h"
+
+static double points_of(const at_stage_facts *f, const at_expr *e) {
+    const uint32_t axes = at_expr_axes(e);
+    double points = 1;
+    for (int k = 0; k < AT_FACTS_MAX_AXES; k++)
+        if (axes >> k & 1) points *= (double)f->extent[k];
+    return points;
+}
+
+/* Of what the stage reads of a tensor. */
+static bool make_one(sketch_state *s, const char *stage, int tensor, const at_facts_given *given) {
+    const int of = at_compute_find(s->compute, stage);
+    const at_expr *e = at_edit_padded_of(s->compute, of, tensor);
+    at_error why;
+    if (!e) return false;
+    const double points = points_of(&s->facts->of[of], e);
+    const char *from = s->compute->tensors[tensor].name, *name = sketch_fresh_of(s, from, "pad");
+    if (sketch_make(s, AT_EDIT_PAD, stage, from, NULL, name) != AT_OK) return false;
+    for (int i = 0; s->strips && s->strips[i]; i++)
+        if (!strcmp(s->strips[i], name)) *at_push(s->arena, &s->kept) = name;
+    return sketch_refresh_facts(s, given) == AT_OK &&
+           sketch_elements(s, at_compute_find(s->compute, name)) < points &&
+           at_compute_check_reads(s->compute, given->values, NULL, NULL, &why) == AT_OK;
+}
+
+bool rewrite_padding(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    const char *name = x->name;
+    bool any = false;
+    if (!x->num_reduce || x->cycle || x->is_recurrence || x->is_packing || tile_has_lists(x))
+        return false;
+    for (int t = 0; t < at_compute_find(s->compute, name); t++)
+        for (sketch_state *b; make_one(b = sketch_branch(s, ""), name, t, given); any = true)
+            *s = *b;
+    return any;
+}
