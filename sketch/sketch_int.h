@@ -212,13 +212,13 @@ bool sketch_has_layouts(const sketch_state *s);
 /* What sketches begin with. */
 typedef struct sketch_start {
     const char *name;
-    bool *kept;         /* [tensors of the original] stages that are not dissolved; NULL: none */
+    bool *kept; /* [tensors of the original] stages that are not dissolved; NULL: none */
     const char *const *strips; /* the same of stages that rewrites make, to NULL; NULL: none */
-    bool keeps_weights; /* what is calculated of these alone is no operand */
-    bool puts_last;     /* sums are stored in another layout */
-    bool pairs;         /* of bf16 are terms of dot products, which not every set is quick at */
-    bool words;         /* bytes are widened to s16 for dot products */
-    bool is_preferred;  /* without, sums would wait in memory */
+    bool keeps_weights;        /* what is calculated of these alone is no operand */
+    bool puts_last;            /* sums are stored in another layout */
+    bool pairs;        /* of bf16 are terms of dot products, which not every set is quick at */
+    bool words;        /* bytes are widened to s16 for dot products */
+    bool is_preferred; /* without, sums would wait in memory */
 } sketch_start;
 /* Further ones, by what the first one found (starts.c); false: not this one. */
 enum { SKETCH_STARTS = 6 };
