@@ -268,8 +268,6 @@ static void operators(void **state) {
         {"tests/te/steps_across", ""},
         {"tests/te/middle_of_sums", ""},
         {"tests/te/middle_of_sums", "Y=3,G=4,J=3,X=19,K=2"},
-        {"tests/te/parts_of_bytes", ""},
-        {"tests/te/parts_of_bytes", "N=101"},
         {"tests/te/pad_of_sums", ""},
         {"tests/te/pad_of_sums", "Y=2,I=3,M=19,K=5,P=1,Q=0"},
         {"tests/te/bounded_entries", "N=19,T=9,C=37"},

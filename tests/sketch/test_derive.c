@@ -150,8 +150,6 @@ static void sets(void **state) {
         {"tests/te/steps_across.te", "S=24", false},
         {"tests/te/symmetric_part.te", "N=101,B=2,M=37", false},
         {"tests/te/batch_norm.te", "N=3,H=2,W=7,C=37", false},
-        {"tests/te/grouped_channels.te", "P=9,C=120", false},
-        {"tests/te/parts_of_bytes.te", "N=101", false},
         {"tests/te/channel_norm.te", "N=2,C=7,P=37", false},
         {"tests/te/edge_scores.te", "V=7,E=23,D=37", false},
         {"tests/te/gathered_conv2d.te", "H=3,W=7,C=5,P=3,F=19", false},
