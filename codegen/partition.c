@@ -148,7 +148,8 @@ static at_ir *segment(part *p, const at_ir *n, const at_aff *cut, bool below) {
         if (lo > s->loop.lo) s->loop.lo = lo;
         if (!constant || s->loop.lo_aff) s->loop.lo_aff = at_aff_max(l, at_ir_lo(l, n), cut);
     }
-    return s->loop.lo < s->loop.hi ? s : NULL;
+    at_aff_range(l, at_aff_sub(l, at_ir_hi(l, s), at_ir_lo(l, s)), &lo, &hi);
+    return s->loop.lo < s->loop.hi && hi > 0 ? s : NULL;
 }
 
 /* Loop n cut in two where `atom` changes; no loop inside n changes it. */

@@ -2,7 +2,7 @@
  * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
  * says what is missing; whether the result is legal is for at_program_verify, with numbers.
  * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU;
- * E9 is what an operator's author would write by hand, E10 to E23 what its text could have been.
+ * E9 is what an operator's author would write by hand, E10 to E24 what its text could have been.
  *
  * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
  * computation of the result: the old one, or one whose symbols know the new names. The result is
@@ -47,8 +47,7 @@ at_status at_edit_fuse(at_arena *a, const at_tree *t, const at_compute *c, const
 /* E8: para, vec, unroll, or none of them. */
 at_status at_edit_mark(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                        const char *loop, at_ann ann, at_tree **out, at_error *err);
-/* The same in the tree itself, which nobody else has. false: it needs the other; nothing changed.
- */
+/* The same in the tree itself, which nobody else has. false: it needs the other. */
 bool at_edit_mark_in_place(at_tree *t, const char *stage, const char *loop, at_ann ann);
 /* The same as at_edit_mark by a number: loop:ann(size). */
 at_status at_edit_mark_size(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
@@ -184,8 +183,7 @@ const at_expr *at_edit_padded_of(const at_compute *c, int stage, int tensor); /*
 /* E14: the stage's reads of a tensor that move by one element of one dimension with each step of an
  * axis of the stage are of a copy `name`, whose last dimension that is; where they go backwards, it
  * is turned round (edit_turn.c). Where a stage above is such a copy, forwards, it may be that one.
- *     @s = .. r[D - d, c]   ->   @t = r[D - p, c];  @s = .. t[c, d]   (t: over c, p)
- */
+ *     @s = .. r[D - d, c]   ->   @t = r[D - p, c];  @s = .. t[c, d]   (t: over c, p) */
 at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                        const char *axis, const char *name, const at_compute **compute,
                        at_tree **out, at_error *err);
@@ -212,8 +210,7 @@ at_status at_edit_shift(at_arena *a, const at_tree *t, const char *stage, const 
  * what had its name picks its phases (edit_phases.c). is_whole: the reduction is as long for each
  * phase, so that no condition says where it ends.
  *     @s = sum(r:R) ((h - r)%S == 0 ? x[(h - r)/S] : 0)*w[r]   ->
- *         @name = sum(r:R/S) x[h - r + p/S]*w[S*r + p%S];  @s = name[h%S, h/S]
- */
+ *         @name = sum(r:R/S) x[h - r + p/S]*w[S*r + p%S];  @s = name[h%S, h/S] */
 at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const char *axis,
                          const char *name, bool is_whole, const at_compute **compute, at_tree **out,
                          at_error *err);
@@ -226,6 +223,10 @@ at_status at_edit_branches(at_arena *a, const at_tree *t, const char *stage,
                            const char *const *names, const at_compute **compute, at_tree **out,
                            at_error *err);
 bool at_edit_has_branches(const at_tensor *sum);
+/* E24: a sum is 0 where readers or factors, by conditions on axes, say so (edit_bound.c). */
+at_status at_edit_bound(at_arena *a, const at_tree *t, const char *stage,
+                        const at_compute **compute, at_tree **out, at_error *err);
+bool at_edit_has_bound(at_arena *a, const at_compute *c, int stage);
 /* E20: where the terms of a sum of floats are divided by what no reduction changes, what is divided
  * is summed up by stage `name`; what had its name divides the sum (edit_quotient.c).
  *     @s = sum(k) e[i, k]/z[i]*x[k]   ->   @name = sum(k) e[i, k]*x[k];  @s = name[i]/z[i] */
@@ -263,8 +264,7 @@ int at_index_step(const at_expr *e, int axis);
 /* Of E13: that expression within e; NULL: there is none. */
 const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int tensor);
 
-/* A tensor as it was written, copied: what is changed of the one is not of the other (rewrite.c).
- */
+/* A tensor as it was written, copied: changes of the one are none of the other (rewrite.c). */
 at_tensor at_tensor_copy(at_arena *a, const at_tensor *t);
 /* Changes each read of a tensor in a stage's text, in place. Returns how many there are. */
 int at_tensor_change_reads(at_tensor *reader, const char *tensor, at_expr_change *f, void *ctx);

@@ -66,6 +66,7 @@ static const rewrite_row rewrites[] = {
     {.rewrite = rewrite_ranges},
     {.rewrite = rewrite_quotients},
     {.all = rewrite_inlined},
+    {.rewrite = rewrite_bounded},
     {.rewrite = rewrite_phases},
     {.rewrite = rewrite_padding},
     {.rewrite = rewrite_terms, .is_backwards = true},
@@ -139,7 +140,8 @@ static at_status start(at_arena *a, const sketch_derivation *d, const sketch_sta
                         .pairs = o->pairs,
                         .words = o->words,
                         .strips = o->strips,
-                        .preference = {.is_general = o->is_preferred},
+                        .bounds = o->bounds,
+                        .preference = {.general = o->is_preferred},
                         .name = o->name,
                         .visited = -1};
     for (int i = 0; i < d->num_definitions; i++) *at_push(a, &s->definitions) = d->definitions[i];

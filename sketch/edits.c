@@ -45,6 +45,7 @@ static const edit_line lines[AT_EDIT_KINDS] = {
     [AT_EDIT_SEARCH] = {"search", "S in V"},
     [AT_EDIT_UNPACK] = {"unpack", "S L as 1"},
     [AT_EDIT_QUOTIENT] = {"quotient", "S as 1"},
+    [AT_EDIT_BOUND] = {"bound", "S"},
 };
 static const edit_line copies[] = {{"write", "S as 1"},
                                    {"read", "O for S as 1"},
@@ -444,6 +445,7 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
         AT_TRY(at_edit_search(a, t, e->stage, e->names, e->sizes[0], compute, tree, err));
         keep_block(a, c, e, knob);
         return AT_OK;
+    case AT_EDIT_BOUND: return at_edit_bound(a, t, e->stage, compute, tree, err);
     case AT_EDIT_QUOTIENT: return at_edit_quotient(a, t, e->stage, e->names[0], compute, tree, err);
     case AT_EDIT_UNPACK:
         return at_edit_unpack(a, t, e->stage, e->loop, e->names[0], compute, tree, err);

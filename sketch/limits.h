@@ -100,6 +100,7 @@ enum sketch_limit {
     TERMS_MOST = 8,        /* of a sum that becomes part of another */
     TERMS_MOST_READS = 64, /* in all places where it is read */
     TERMS_LEAST_POINTS = 64,
+    BOUND_LONG = 256,              /* of axes that a diagonal cuts: in few tiles */
     RANGE_SHORT = 8,               /* steps of a running sum that is no running sum */
     OPERAND_MOST_PARTS = 32,       /* numbers of one bit in an integer */
     OPERAND_MOST_OF_FEW = 1 << 22, /* 16 MB made of few numbers, as a row of cosines */

@@ -366,6 +366,6 @@ at_status nest_make_through(sketch_state *s, int stage, const nest_choice *c) {
     for (int t = stage - 1; t >= 0; t--)
         if (b.in.is_member[t] && tile_vector_of(s, t) < 0 && !b.is_placed[t])
             AT_TRY(make_row(&b, t));
-    s->preference.is_general |= kept > FAR_ELEMENTS && kept > read_again(&b);
+    if (kept > FAR_ELEMENTS && kept > read_again(&b)) s->preference.general++;
     return AT_OK;
 }

@@ -30,6 +30,13 @@
  *         out_p[p, h] = sum(r:R/S) x[h - r + (P + p)/S]*w[S*r + (P + p)%S]
  *         out[h] = out_p[h%S, h/S]
  *
+ * bounds: in sketches of their own, a sum of which elements count on one side of a diagonal alone,
+ * or within a band, or whose terms have a factor that is 0 elsewhere, has that condition itself, so
+ * that tiles and steps outside are left out:
+ *
+ *     s[i, j] = sum(k) ..; e[i, j] = j <= i ? exp(s[i, j]) : 0; y[i, d] = sum(j) e[i, j]*v[j, d]
+ *         ->    s[i, j] = sum(k) j <= i ? .. : 0;  y[i, d] = sum(j) j <= i ? e[i, j]*v[j, d] : 0
+ *
  * branches: a sum whose terms choose between two reads, of which lanes suit at most one, becomes a
  * sum of either:
  *
@@ -228,6 +235,13 @@ bool rewrite_phases(sketch_state *s, int stage, const at_facts_given *given) {
     /* The last phase of an axis that steps do not divide reads beyond. */
     return any && make_phases(s, x->name, given) == AT_OK &&
            at_compute_check_reads(s->compute, given->values, NULL, NULL, &why) == AT_OK;
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+bool rewrite_bounded(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_edit e = {.kind = AT_EDIT_BOUND, .stage = s->compute->tensors[stage].name};
+    return s->bounds && at_facts_has_leaf(s->facts, stage) && sketch_rewrite_by(s, &e, given);
 }
 
 /* ---- branches -------------------------------------------------------------------------------- */

@@ -82,6 +82,7 @@ typedef enum at_edit_kind {
     AT_EDIT_BRANCHES, /* stage's sum by the two sides of a choice; names[0], names[1]: these sums */
     AT_EDIT_SEARCH,   /* stage looks for its place in a block of sizes[0]; names[0]: the extremes of
                        * blocks; names[1]: where the block begins */
+    AT_EDIT_BOUND,    /* stage's sum is 0 where nothing counts of it */
     AT_EDIT_QUOTIENT, /* stage's sum of quotients; names[0]: the sum of what is divided */
     AT_EDIT_UNPACK,   /* entries that stage's axis `loop` goes over; names[0]: their stage */
     AT_EDIT_FACTOR,  /* loop of stage; names[0]: the new stage; other: NULL, or before which axis */

@@ -75,6 +75,7 @@ typedef struct sketch_state {
     bool pairs;                        /* of bf16 are terms of dot products */
     bool words;                        /* bytes are widened to s16 for these */
     const char *const *strips;         /* as in sketch_start */
+    bool bounds;                       /* sums are 0 where nothing counts of them */
     AT_VEC(const char *) operands;     /* stages that are packed like tensors */
     AT_VEC(const char *) kept;         /* copies, which are not dissolved */
     const char *name;
@@ -218,10 +219,11 @@ typedef struct sketch_start {
     bool puts_last;            /* sums are stored in another layout */
     bool pairs;        /* of bf16 are terms of dot products, which not every set is quick at */
     bool words;        /* bytes are widened to s16 for dot products */
+    bool bounds;       /* sums are 0 where nothing counts of them */
     bool is_preferred; /* without, sums would wait in memory */
 } sketch_start;
 /* Further ones, by what the first one found (starts.c); false: not this one. */
-enum { SKETCH_STARTS = 6 };
+enum { SKETCH_STARTS = 7 };
 bool sketch_further_start(const sketch_state *first, int i, sketch_start *out);
 /* A leaf asks for the next rows, which are `stride` elements apart, of a tensor that it reads or
  * is; rows: the part that says how many are worked on together, NULL: one (operand_reads.c). */

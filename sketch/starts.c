@@ -247,9 +247,28 @@ static const char *take_words(const sketch_state *s, sketch_start *out) {
     return NULL;
 }
 
+/* Are all axes of a stage that tiles or steps are left out along long? */
+static bool is_long(const at_stage_facts *f, const at_tensor *x) {
+    int long_axes = 0;
+    for (int k = 0; k < x->num_axes + x->num_reduce; k++) long_axes += f->extent[k] >= BOUND_LONG;
+    return long_axes > 1;
+}
+
+static const char *bound_sums(const sketch_state *s, sketch_start *out) {
+    const at_compute *c = s->before->compute;
+    const char *word = NULL;
+    out->bounds = true;
+    for (int t = 0; t < c->num_tensors; t++)
+        if (at_edit_has_bound(s->arena, c, t)) {
+            word = "bounds";
+            out->is_preferred |= is_long(&s->before->of[t], &c->tensors[t]);
+        }
+    return word;
+}
+
 bool sketch_further_start(const sketch_state *first, int i, sketch_start *out) {
     static const char *(*const rows[])(const sketch_state *, sketch_start *) = {
-        keep_weights, strip, whole, put_last, take_pairs, take_words};
+        keep_weights, strip, whole, put_last, take_pairs, take_words, bound_sums};
     _Static_assert(sizeof rows / sizeof *rows == SKETCH_STARTS, "a row for each");
     *out = (sketch_start){.name = NULL};
     out->name = rows[i](first, out);

@@ -96,8 +96,23 @@ bool tile_shares_operand(const sketch_state *s, int stage, int vec) {
     return false;
 }
 
+/* Does each comparison of a condition, where it is one of this axis, compare it with a long one? */
+static bool is_long_diagonal(const at_stage_facts *f, const at_expr *e, int axis) {
+    const uint32_t axes = at_expr_axes(e), own = 1u << axis;
+    bool is_long = !(axes & own);
+    if (e->op == AT_X_AND)
+        return is_long_diagonal(f, e->arg[0], axis) && is_long_diagonal(f, e->arg[1], axis);
+    for (int k = 0; k < AT_FACTS_MAX_AXES && !is_long; k++)
+        is_long = (axes & ~own) >> k & 1 && f->extent[k] > TILE_SMALL_AXIS;
+    return is_long && !at_expr_reads(e);
+}
+
 bool tile_is_guarded(const sketch_state *s, int stage, int axis) {
     const at_stage_facts *f = &s->facts->of[stage];
+    const at_expr *body = s->facts->compute->tensors[stage].body;
+    if (body->op == AT_X_SELECT && at_expr_axes(body->arg[0]) >> axis & 1 &&
+        is_long_diagonal(f, body->arg[0], axis))
+        return false;
     for (int i = 0; i < f->num_accesses; i++)
         if (f->access[i].is_guarded && f->access[i].stride[axis] != 0) return true;
     return false;

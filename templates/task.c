@@ -163,7 +163,7 @@ int at_task_default_sketch(const at_task *t, int lanes) {
     int best = 0, most = 0;
     for (int i = 0; i < t->def.sketches.len; i++) {
         const at_preference *p = &t->def.sketches.data[i].preference;
-        const int rank = 2 * ((p->sets & lanes) != 0) + p->is_general;
+        const int rank = 4 * ((p->sets & lanes) != 0) + p->general;
         if (rank > most) most = rank, best = i;
     }
     return best;

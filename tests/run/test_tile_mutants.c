@@ -507,7 +507,7 @@ static const char *const of_examples[][2] = {
     {"tests/te/steps_along_rows.te", "M=37,N=53"},
     {"tests/te/steps_beside.te", "C=7,P=96"},
     {"tests/te/chain_of_rows.te", "B=5,S=37,T=23,D=9"},
-    {"tests/te/chain_of_windows.te", "B=5,S=37,D=9,W=7"},
+    {"tests/te/chain_of_windows.te", "B=21,S=45,D=5,W=13"},
     {"tests/te/chain_of_steps.te", "B=3,S=37,C=3,J=17,D=19"},
     {"tests/te/centred_product.te", "M=37,N=21,K=5"},
     {TE "group_conv2d.te", "H=7,W=9,CI=15,CO=20,G=5"},

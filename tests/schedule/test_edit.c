@@ -922,6 +922,47 @@ static void divided_once(void **state) {
     end();
 }
 
+static at_status bounded(const char *stage) {
+    return at_edit_bound(e.f.arena, e.tree, stage, &e.compute, &e.tree, &e.err);
+}
+
+/* What all reads ask bounds a sum, and where factors are 0 its terms; not what one read alone asks,
+ * what data or one axis decide, or what another reduction would take for nothing. */
+static void bounded_by_readers(void **state) {
+    (void)state;
+    static const char text[] =
+        "a[N, N] : input\nx[N] : input\n"
+        "s[i:N, j:N] = sum(k:N) a[i, k]*a[j, k]\n"
+        "t[i:N, j:N] = sum(k:N) a[i, k]*a[k, j]\n"
+        "m[i:N, j:N] = max(k:N) a[i, k]*a[k, j]\n"
+        "most[i:N] = max(j:N) (j <= i && j > i - 2 && j > 0 ? s[i, j] : -9)\n"
+        "e[i:N, j:N] = i < j + 2 && j <= i ? s[i, j] - most[i] + t[i, j] : 0\n"
+        "f[i:N, j:N] = j <= i ? s[i, j] + t[i, j] + (x[i] > 0 ? m[i, j] : 0) : 0\n"
+        "g[j:N, i:N] = j <= i && x[j] > 0 ? s[i, j] + t[j, i] + m[i, j] : 0\n"
+        "y[i:N, d:N] = sum(j:N) e[i, j]*-f[i, d]*a[j, d]\n"
+        "z[i:N] = sum(j:N) g[j, i]\n"
+        "out[i:N, d:N] = y[i, d] + z[i]\n";
+    static const example x = {"text", "N=5", text,
+                              "i, j, k =>\n    @s = i, j // k\ni, j, k =>\n    @t = i, j // k\n"
+                              "i, j, k =>\n    @m = i, j // k\ni, j =>\n    @most = i // j\n"
+                              "i, j =>\n    @e = i, j\ni, j =>\n    @f = i, j\n"
+                              "j, i =>\n    @g = j, i\ni, d, j =>\n    @y = i, d // j\n"
+                              "i, j =>\n    @z = i // j\ni, d =>\n    @out = i, d\n"};
+    static const char *const others[] = {"t", "m", "most", "e", "z"};
+    begin(&x);
+    for (int i = 0; i < 5; i++)
+        REFUSED(at_format(e.f.arena, "nothing bounds where @%s counts", others[i]),
+                bounded(others[i]));
+    DO(bounded("s"));
+    expect_stage("s[i:N, j:N] = sum(k:N) j <= i ? a[i, k]*a[j, k] : 0\n");
+    DO(bounded("y"));
+    expect_stage("y[i:N, d:N] = sum(j:N) i < j + 2 && j <= i && d <= i ? e[i, j]*-f[i, d]*a[j, d] "
+                 ": 0\n");
+    REFUSED("nothing bounds where @s counts", bounded("s"));
+    expect_same_outputs();
+    end();
+}
+
 /* What reads itself does so by its new name, in the new order of its axes, where its steps still
  * come first. */
 static void gone_across_in_steps(void **state) {
@@ -1086,6 +1127,7 @@ int main(void) {
                                        cmocka_unit_test(searched_in_blocks),
                                        cmocka_unit_test(made_of_padding),
                                        cmocka_unit_test(gone_by_branches),
+                                       cmocka_unit_test(bounded_by_readers),
                                        cmocka_unit_test(divided_once),
                                        cmocka_unit_test(unpacked),
                                        cmocka_unit_test(unpacked_for_several),
