@@ -42,6 +42,16 @@ static bool has_same_terms(const search *x) {
     return same;
 }
 
+/* Is an extreme, as it is stored, one of its terms? Else a smaller term in another block may be
+ * what the extreme was rounded to. */
+static bool keeps_terms(const search *x) {
+    const at_expr *e = x->most->body;
+    const at_type type = x->most->type,
+                  from = e->op == AT_X_INDEX ? x->c->tensors[e->ref].type : AT_S32;
+    return type == (at_expr_is_whole(x->c, e) ? AT_S32 : AT_F32) ||
+           (e->op == AT_X_INDEX && (type == from || (type == AT_F32 && at_type_bytes(from) < 4)));
+}
+
 /* Is one side of the comparison the extreme, the other a term of it? */
 static bool compares(search *x, const at_expr *condition, int side) {
     const at_expr *read = condition->arg[side];
@@ -51,7 +61,7 @@ static bool compares(search *x, const at_expr *condition, int side) {
     x->most = &x->c->tensors[read->ref];
     return has_one_reduction(x->most) &&
            at_expr_equal(last_axis(x->most)->extent, last_axis(x->found)->extent) &&
-           has_same_terms(x);
+           has_same_terms(x) && keeps_terms(x);
 }
 
 /* What no place reaches: of a first place infinity, or how many there are; of a last one. */

@@ -839,7 +839,7 @@ static at_status searched(const char *stage, const char *part, const char *from,
 }
 
 /* First and last places in blocks; what is no place of an extreme's own terms, or may be nearer
- * than all places, is looked for as before. */
+ * than all places, is looked for as before; so is what may have been rounded when it was stored. */
 static void searched_in_blocks(void **state) {
     (void)state;
     static const char text[] =
@@ -853,16 +853,21 @@ static void searched_in_blocks(void **state) {
         "c[i:N] = min(k:K) x[i, k]*2 == m[i] ? k : 3\n"
         "d[i:N] = max(k:K) x[i, k]*2 == m[i] ? k : inf\n"
         "g[i:N] = sum(k:K) x[i, k]*2 == m[i] ? k : 0\n"
-        "out[i:N] = f[i] + p[0] + a[i] + b[i] + c[i] + min(d[i], 9) + g[i]\n";
+        "h[i:N] : f16 = max(k:K) x[i, k]*2\n"
+        "r16[i:N] = min(k:K) x[i, k]*2 == h[i] ? k : inf\n"
+        "w[o:1] : u8 = max(k:K) y[k]*3\n"
+        "r8[o:1] = min(k:K) y[k]*3 == w[o] ? k : inf\n"
+        "out[i:N] = f[i] + p[0] + a[i] + b[i] + c[i] + min(d[i], 9) + g[i] + r16[i] + r8[0]\n";
     static const example x = {
         "text", "N=3, K=7", text,
         "i, k =>\n    @m = i // k\ni, k =>\n    @f = i // k\no, k =>\n    @l = o // k\n"
         "o, k =>\n    @p = o // k\ni, k =>\n    @a = i // k\ni, k =>\n    @b = i // k\n"
         "i, k =>\n    @c = i // k\ni, k =>\n    @d = i // k\ni, k =>\n    @g = i // k\n"
-        "i =>\n    @out = i\n"};
-    static const char *const others[] = {"a", "b", "c", "d", "g", "m", "out"};
+        "i, k =>\n    @h = i // k\ni, k =>\n    @r16 = i // k\no, k =>\n    @w = o // k\n"
+        "o, k =>\n    @r8 = o // k\ni =>\n    @out = i\n"};
+    static const char *const others[] = {"a", "b", "c", "d", "g", "m", "r16", "r8", "out"};
     begin(&x);
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 9; i++)
         REFUSED(
             at_format(e.f.arena, "@%s looks for no place of a largest or smallest term", others[i]),
             searched(others[i], "q", "r", 3));
