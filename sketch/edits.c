@@ -375,6 +375,15 @@ static void keep_lengths(at_arena *a, const at_compute *c, const at_edit *e, at_
     at_text_free(&condition);
 }
 
+static at_status make_inline(at_arena *a, const at_compute *c, const at_tree *t, const at_edit *e,
+                             const at_compute **compute, at_tree **tree, at_definition *knob,
+                             at_error *err) {
+    const int n = at_edit_num_names(e);
+    AT_TRY(at_edit_inline(a, t, e->stage, e->names, e->sizes, n, compute, tree, err));
+    keep_lengths(a, c, e, knob);
+    return AT_OK;
+}
+
 /* ---- search ---------------------------------------------------------------------------------- */
 
 /* Terms whose number arguments gave: the text is right where they are a block at least. */
@@ -386,6 +395,14 @@ static void keep_block(at_arena *a, const at_compute *c, const at_edit *e, at_de
                    at_format(a, "(%s) >= %lld", at_expr_text(a, extent), (long long)e->sizes[0]),
                *problem = at_format(a, "@%s is looked for in blocks: %s", e->stage, text);
     *knob = (at_definition){.kind = AT_DEFINE_REQUIRE, .text = {text, problem}};
+}
+
+static at_status make_search(at_arena *a, const at_compute *c, const at_tree *t, const at_edit *e,
+                             const at_compute **compute, at_tree **tree, at_definition *knob,
+                             at_error *err) {
+    AT_TRY(at_edit_search(a, t, e->stage, e->names, e->sizes[0], compute, tree, err));
+    keep_block(a, c, e, knob);
+    return AT_OK;
 }
 
 /* ---- what an edit makes ---------------------------------------------------------------------- */
@@ -415,10 +432,7 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
         return at_edit_repeat(a, t, c, e->stage, e->names[0], e->loop, tree, err);
     case AT_EDIT_SIZE: return at_fail(err, AT_E_INPUT, "sizes stand before all edits");
     case AT_EDIT_DISSOLVE: return at_edit_dissolve(a, t, c, e->stage, tree, err);
-    case AT_EDIT_INLINE:
-        AT_TRY(at_edit_inline(a, t, e->stage, e->names, e->sizes, n, compute, tree, err));
-        keep_lengths(a, c, e, knob);
-        return AT_OK;
+    case AT_EDIT_INLINE: return make_inline(a, c, t, e, compute, tree, knob, err);
     case AT_EDIT_COPY:
         return at_edit_copy(a, t, e->copy, e->copy == AT_COPY_WRITE ? e->stage : e->other, e->stage,
                             e->names[0], compute, tree, err);
@@ -441,10 +455,7 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
         return at_edit_phases(a, t, e->stage, e->loop, e->names[0], e->other != NULL, compute, tree,
                               err);
     case AT_EDIT_BRANCHES: return at_edit_branches(a, t, e->stage, e->names, compute, tree, err);
-    case AT_EDIT_SEARCH:
-        AT_TRY(at_edit_search(a, t, e->stage, e->names, e->sizes[0], compute, tree, err));
-        keep_block(a, c, e, knob);
-        return AT_OK;
+    case AT_EDIT_SEARCH: return make_search(a, c, t, e, compute, tree, knob, err);
     case AT_EDIT_BOUND: return at_edit_bound(a, t, e->stage, compute, tree, err);
     case AT_EDIT_QUOTIENT: return at_edit_quotient(a, t, e->stage, e->names[0], compute, tree, err);
     case AT_EDIT_UNPACK:
