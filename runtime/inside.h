@@ -13,8 +13,8 @@
 #define AT_POISON_WORK 0x7fd0bad2u
 #define AT_LARGE_WORK 0x7e00bad2u /* and its negative */
 void at_poison(void *p, int64_t size_bytes, uint32_t pattern);
-/* Large numbers of that sign (at_job.unwritten_sign): a maximum, which drops NaN, keeps them. */
-void at_fill_large(void *p, int64_t size_bytes, int sign);
+/* Large numbers of that sign (at_job.unwritten_sign); of both: odd turns have them negated. */
+void at_fill_large(void *p, int64_t size_bytes, int sign, int turn);
 
 typedef enum at_placing { AT_PLACE_PLAIN, AT_PLACE_FLUSH_END, AT_PLACE_FLUSH_START } at_placing;
 /* Fills places[0..num_bufs], the last being the workspace. Inputs lie in the store, mapped
@@ -286,7 +286,7 @@ at_job_end at_job_load(const at_job *job, at_arena_no number, at_code *code, at_
  * before. */
 void at_job_poison_outputs(const at_inside *in, const at_job *job, const at_place *places);
 void at_job_fill_large(const at_job *job, const at_place *p);
-uint32_t at_large_word(int sign);
+uint32_t at_large_word(int sign, int turn);
 at_job_end at_job_check_outputs(const at_inside *in, const at_job *job, const at_place *places,
                                 at_outcome *out);
 /* Packs, and runs the kernel once over poisoned memory, checked; or not to its end, where it is

@@ -21,7 +21,7 @@ static at_job with_other_data(const at_job *job, int set, at_buf *bufs, int64_t 
             expected[k] = offset ? offset : job->expected_offset[k], k++;
     }
     other.bufs = bufs;
-    other.has_other_data = true;
+    other.data_set = set + 1;
     if (job->expected_offset) other.expected_offset = expected;
     return other;
 }
@@ -155,7 +155,7 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
 
 static int run_last(at_run *r, const at_job *job) {
     if (r->fresh) at_run_freshen(r);
-    r->registers = at_large_word(job->unwritten_sign);
+    r->registers = at_large_word(job->unwritten_sign, job->data_set);
     int64_t begin_ns = at_now_ns();
     int failed = at_run_next(r);
     r->registers = 0;

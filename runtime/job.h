@@ -71,8 +71,8 @@ typedef struct at_job {
     /* Of the large numbers that the workspace holds before runs with other data and before timing:
      * 1 is what a maximum would keep, -1 a minimum; 0: both, mixed. */
     int unwritten_sign;
-    bool has_other_data; /* inside the worker: as a job for them */
-    bool is_foreign;     /* somebody's own: it may keep what it sees from call to call */
+    int data_set;    /* inside the worker: 0, or which other data the job is for, from 1 on */
+    bool is_foreign; /* somebody's own: it may keep what it sees from call to call */
     int threads;
     int vector_set; /* its own: the clock that is watched beside a sample is the one it has */
     /* Checking: outputs lie in memory of the worker's own, filled with NaN before the first run,

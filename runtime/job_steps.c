@@ -27,11 +27,11 @@ void at_job_poison_outputs(const at_inside *in, const at_job *job, const at_plac
 }
 
 void at_job_fill_large(const at_job *job, const at_place *p) {
-    at_fill_large(p->start, p->size_bytes, job->unwritten_sign);
+    at_fill_large(p->start, p->size_bytes, job->unwritten_sign, job->data_set);
 }
 
 static void fill_unwritten(const at_job *job, const at_place *p) {
-    if (job->has_other_data) at_job_fill_large(job, p);
+    if (job->data_set) at_job_fill_large(job, p);
     else at_poison(p->start, p->size_bytes, AT_POISON_WORK);
 }
 
@@ -98,7 +98,8 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
     poison_outputs(in, job, places);
     fill_unwritten(job, workspace);
     if (!failed && !out->is_cut) {
-        r->registers = job->has_other_data ? at_large_word(job->unwritten_sign) : AT_POISON_WORK;
+        r->registers =
+            job->data_set ? at_large_word(job->unwritten_sign, job->data_set) : AT_POISON_WORK;
         failed = at_run_limited(r, limit_ns, AT_BEHIND * best_ns, t, &out->is_cut);
         r->registers = 0;
         ns = t->ns;

@@ -18,18 +18,21 @@ void at_poison(void *p, int64_t size_bytes, uint32_t pattern) {
     wmemset(p, (wchar_t)pattern, (size_t)size_bytes / 4);
 }
 
-uint32_t at_large_word(int sign) { return sign < 0 ? AT_LARGE_WORK | 1u << 31 : AT_LARGE_WORK; }
+uint32_t at_large_word(int sign, int turn) {
+    const bool is_negative = sign < 0 || (!sign && turn % 2);
+    return AT_LARGE_WORK | (uint32_t)is_negative << 31;
+}
 
 /* Which words are negative where both are has no period: no stride meets one sign alone. */
-void at_fill_large(void *p, int64_t size_bytes, int sign) {
+void at_fill_large(void *p, int64_t size_bytes, int sign, int turn) {
     enum { WORDS = 64 };
     if (sign) {
-        at_poison(p, size_bytes, at_large_word(sign));
+        at_poison(p, size_bytes, at_large_word(sign, turn));
         return;
     }
     uint32_t block[2][WORDS];
     for (int k = 0; k < WORDS; k++) {
-        block[0][k] = AT_LARGE_WORK | (uint32_t)__builtin_parity((unsigned)k) << 31;
+        block[0][k] = at_large_word(0, __builtin_parity((unsigned)k) + turn);
         block[1][k] = block[0][k] ^ 1u << 31;
     }
     for (int64_t at = 0; at < size_bytes / 4; at += WORDS) {

@@ -136,14 +136,14 @@ static bool has_margins(const void *p, int64_t bytes, uint32_t pattern) {
     return true;
 }
 
-static char *unwritten(const subject *x, int64_t bytes, bool large) {
+static char *unwritten(const subject *x, int64_t bytes, int large) {
     char *p = roomy(bytes, AT_POISON_WORK);
-    if (large) at_fill_large(p, bytes, at_unwritten_sign(x->text.compute));
+    if (large) at_fill_large(p, bytes, at_unwritten_sign(x->text.compute), large);
     return p;
 }
 
 /* In the child. */
-static _Noreturn void run_here(const subject *x, const lowered *l, const at_dataset *d, bool large,
+static _Noreturn void run_here(const subject *x, const lowered *l, const at_dataset *d, int large,
                                entry_fn *entry, entry_fn *pack) {
     const at_kernel *k = l->kernel;
     void *buf[MOST_BUFS];
@@ -167,7 +167,7 @@ static _Noreturn void run_here(const subject *x, const lowered *l, const at_data
     const int64_t work_bytes = k->workspace_bytes + k->workspace_per_thread_bytes;
     char *workspace = unwritten(x, work_bytes, large);
     if (pack && pack(buf, workspace, &p)) _exit(3);
-    at_arch_fill_registers(large ? at_large_word(at_unwritten_sign(x->text.compute))
+    at_arch_fill_registers(large ? at_large_word(at_unwritten_sign(x->text.compute), large)
                                  : AT_POISON_WORK);
     if (entry(buf, workspace, &p)) _exit(4);
     bool kept = has_margins(workspace, work_bytes, AT_POISON_WORK);
@@ -196,8 +196,7 @@ static int64_t bytes_of_outputs(const lowered *l) {
 typedef enum end { RAN, CRASHED, NOT_COMPILED } end;
 
 /* Into x->outputs. */
-static end run(subject *x, const lowered *l, const at_dataset *d, bool large,
-               const tile_mutant *m) {
+static end run(subject *x, const lowered *l, const at_dataset *d, int large, const tile_mutant *m) {
     const at_kernel *k = l->kernel;
     const char *names[] = {k->entry, k->pack};
     at_arena *a = at_arena_new();
@@ -268,7 +267,7 @@ static bool is_noticed(subject *x, const lowered *l, const tile_mutant *m, bool 
     const int draws = x->text.num_draws;
     for (int i = 0; i <= draws; i++) {
         const int draw = i % draws;
-        const end e = run(x, l, &x->text.draw[draw], i > 0, m);
+        const end e = run(x, l, &x->text.draw[draw], i < draws ? i : 2 * draws, m);
         *compiled = e != NOT_COMPILED;
         if (e == NOT_COMPILED) return false;
         if (e == CRASHED || differs(x, l, &x->text.draw[draw])) return true;
@@ -298,9 +297,9 @@ static int distance_from_original(subject *x, const lowered *l, const tile_mutan
     int most = 0;
     for (uint64_t seed = 1; seed <= 3 && most < 2; seed++) {
         text_subject_fill_otherwise(&x->text, seed);
-        const bool ran = run(x, l, d, false, NULL) == RAN;
+        const bool ran = run(x, l, d, 0, NULL) == RAN;
         memcpy(first, x->outputs, (size_t)x->output_bytes);
-        if (!ran || run(x, l, d, false, m) != RAN) most = 2;
+        if (!ran || run(x, l, d, 0, m) != RAN) most = 2;
         const int far =
             distance(first, (const float *)(const void *)x->outputs, x->output_bytes / 4);
         if (far > most) most = far;
