@@ -279,6 +279,7 @@ static void put_extremes_of(at_text *out, const at_face_tensor *t, int at, const
     enum { MOST = 1024 };
     const int step = (draw->extremes.len + MOST - 1) / MOST | 1;
     const bool half = at_type_is_half(t->type);
+    const at_type_facts *type = at_type_of(t->type);
     bool any = false;
     for (int k = 0; k < draw->extremes.len; k += step) {
         const at_placed *x = &draw->extremes.data[k];
@@ -295,18 +296,36 @@ static void put_extremes_of(at_text *out, const at_face_tensor *t, int at, const
     at_text_addf(out,
                  "};\n    for (unsigned long k = 0; k < sizeof placed / sizeof *placed; k++)\n"
                  "        for (long i = 0; i <= placed[k].more; i++)\n"
-                 "            b%d[placed[k].at + i * placed[k].step] = %s%s(placed[k].value);\n",
-                 at, half ? "at_cut_to_" : "", half ? at_type_of(t->type)->name : "");
+                 "            b%d[placed[k].at + i * placed[k].step] = %s%s%s(placed[k].value);\n",
+                 at, half ? "at_cut_to_" : "(", half ? type->name : type->c, half ? "" : ")");
 }
 
 static void put_extremes(at_text *out, const at_face *f, const at_draw *draw) {
     for (int i = 0; i < f->num_inputs; i++) {
         at_text placed = {0};
-        if (!at_type_of(f->tensors[i].type)->is_int)
-            put_extremes_of(&placed, &f->tensors[i], i, draw);
+        put_extremes_of(&placed, &f->tensors[i], i, draw);
         if (placed.len) at_text_addf(out, "    {\n%s    }\n", placed.data);
         at_text_free(&placed);
     }
+}
+
+/* As at_dataset_spare_ends. */
+static void spare_ends(at_text *out, const at_face *f, const filling *with, int at,
+                       const at_draw *draw) {
+    const at_face_tensor *t = &f->tensors[at];
+    const at_fill *fill = &draw->fill[t->tensor];
+    if (!fill->spared_least && !fill->spared_most) return;
+    const at_index_range *r = with->entries ? &with->entries[t->tensor] : NULL;
+    const at_wholes w =
+        at_data_wholes_of(&f->of->program->compute->tensors[t->tensor], r, draw->is_coarse);
+    const int64_t lower = w.step * fill->spared_least, upper = w.step * fill->spared_most;
+    at_text_addf(out, "    for (long i = 0; i < %lldL; i++)\n", (long long)t->elements);
+    if (lower)
+        at_text_addf(out, "        if (b%d[i] < %lld) b%d[i] += %lld;\n", at,
+                     (long long)(w.least + lower), at, (long long)lower);
+    if (upper)
+        at_text_addf(out, "        %sif (b%d[i] > %lld) b%d[i] -= %lld;\n", lower ? "else " : "",
+                     at, (long long)(w.most - upper), at, (long long)upper);
 }
 
 /* Floats of 16 bits that bytes make are from 1/32 to 1, of either sign. */
@@ -372,6 +391,7 @@ static void fill(at_text *out, const at_face *f, const filling *with, int draw) 
         fill_values(out, t, i, &with->rule.draw[draw], has_wholes(f, with));
         if (at_type_bytes(t->type) == 1) make_halves(out, f->of->program, t, i);
     }
+    for (int i = 0; i < f->num_inputs; i++) spare_ends(out, f, with, i, &with->rule.draw[draw]);
     put_extremes(out, f, &with->rule.draw[draw]);
     if (indices >= 0)
         at_text_addf(out, "    at_make_pattern(b%d, b%d, %lldL, %lldL, %lldL, &state);\n", indices,

@@ -22,6 +22,9 @@ typedef struct at_fill {
     double grain, power;
     bool has_0; /* else none of the whole numbers is, since what is multiplied by it does not matter
                  */
+    /* Of integers and entries: so many of the least, and of the most, of the different numbers are
+     * left to elements that are placed. */
+    int spared_least, spared_most;
 } at_fill;
 
 /* Of rows: -3, -2, -1, 0 and so on; mixed: -3, 0, 3, -1, 2, -2, 1. */
@@ -77,6 +80,8 @@ typedef struct at_wholes {
     int64_t lo, hi, least, most, step;
 } at_wholes;
 at_wholes at_data_wholes(at_type type, bool is_coarse);
+/* Of t, an input of integers, or an index tensor with these entries. */
+at_wholes at_data_wholes_of(const at_tensor *t, const at_index_range *entries, bool is_coarse);
 /* n elements of such numbers, from this one on. */
 void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_rng *rng,
                   float *out);

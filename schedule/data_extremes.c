@@ -52,9 +52,9 @@ static bool find_read(rows *r, const at_expr *e, const at_data_known *known,
     if (e->op == AT_X_SELECT)
         return find_read(r, e->arg[1], known, extents) || find_read(r, e->arg[2], known, extents);
     if (e->op != AT_X_INDEX) return false;
-    const at_tensor *t = &r->c->tensors[e->ref];
-    return t->role != AT_ROLE_STAGE && t->role != AT_ROLE_INDEX &&
-           !(known->given && known->given[e->ref]) && is_of_axes(r, e, extents);
+    const bool is_given =
+        (known->given && known->given[e->ref]) || (known->indices && known->indices[e->ref]);
+    return r->c->tensors[e->ref].role != AT_ROLE_STAGE && !is_given && is_of_axes(r, e, extents);
 }
 
 int64_t data_offset(int axes, const int64_t *extent, const data_part *part,
@@ -76,10 +76,11 @@ static int64_t offset_of(const rows *r, int64_t row, int64_t place) {
 }
 
 int64_t data_place_of(int64_t n, int64_t terms) {
-    enum { FIRST_PIECE = 2, LAST_PIECE = 5 };
+    enum { FIRST_PIECE = 2, LAST_PIECE = 5, AGAIN = 13 };
     const double golden = 0.6180339887498949, at = golden * (double)n;
-    if (n < FIRST_PIECE) return n ? terms - 1 : 0;
-    if (n <= LAST_PIECE && terms >> n) return terms - (1 << n) + 1;
+    const int kind = (int)(n % AGAIN);
+    if (kind < FIRST_PIECE) return kind ? terms - 1 : 0;
+    if (kind <= LAST_PIECE && terms >> kind) return terms - (1 << kind) + 1;
     return (int64_t)((at - floor(at)) * (double)terms);
 }
 
@@ -87,18 +88,57 @@ double data_away(const at_fill *f, int64_t element) {
     return f->row ? f->unit * f->apart * (double)(element / f->row * at_fill_stride(f) % 7 - 3) : 0;
 }
 
-static int64_t plant(at_arena *a, const rows *r, double above, int number, at_draw *draw) {
-    const bool is_max = r->c->tensors[r->stage].reduction == AT_REDUCE_MAX;
+static bool is_max(const rows *r) { return r->c->tensors[r->stage].reduction == AT_REDUCE_MAX; }
+
+/* Integers, or entries? */
+static bool has_wholes(const rows *r) {
+    const at_tensor *t = &r->c->tensors[r->tensor];
+    return t->role == AT_ROLE_INDEX || at_type_of(t->type)->is_int;
+}
+
+/* The winner of a row is row % different units before the end. */
+typedef struct winners {
+    double end, unit;
+    int64_t different;
+} winners;
+
+/* Whole numbers that winners alone have: of a few hundred bytes two or three would be the most, and
+ * all but the first of them could be left out. Where there are few different ones, or so many that
+ * this does not happen, rows have no winner. */
+static winners among_wholes(const rows *r, const at_data_known *known, at_draw *draw) {
+    enum { MOST_SPARED = 7, SHARE = 4, MOST_RANGE = 1 << 16 };
+    const at_tensor *t = &r->c->tensors[r->tensor];
+    const at_index_range *entries = known->entries ? &known->entries[r->tensor] : NULL;
+    if (t->role == AT_ROLE_INDEX && (!entries || entries->ascends || entries->ends))
+        return (winners){0};
+    const at_wholes w = at_data_wholes_of(t, entries, draw->is_coarse);
+    const int64_t range = (w.most - w.least) / w.step,
+                  spared = range / SHARE < MOST_SPARED ? range / SHARE : MOST_SPARED;
+    if (range > MOST_RANGE || !spared) return (winners){0};
+    at_fill *f = &draw->fill[r->tensor];
+    *(is_max(r) ? &f->spared_most : &f->spared_least) = (int)spared;
+    return (winners){(double)(is_max(r) ? w.most : w.least), (double)w.step, spared};
+}
+
+static winners among_floats(const rows *r, double above, const at_draw *draw) {
     const at_fill *f = &draw->fill[r->tensor];
-    const double end = f->unit * (is_max ? f->hi : f->lo), half = (f->hi - f->lo) / 2;
-    const double beyond = above > 0 ? above : f->unit * half;
-    const int64_t step = r->num >= FEW_ROWS && !(above > 0) ? 2 : 1;
+    const double half = (f->hi - f->lo) / 2, beyond = above > 0 ? above : f->unit * half;
+    return (winners){is_max(r) ? f->unit * f->hi + beyond : f->unit * f->lo - beyond, f->unit,
+                     1 + (int64_t)fmin(MOST_LESS, half / 2)};
+}
+
+static int64_t plant(at_arena *a, const rows *r, const at_data_known *known, double above,
+                     int number, at_draw *draw) {
+    const at_fill *f = &draw->fill[r->tensor];
+    const bool whole = has_wholes(r);
+    const winners w = whole ? among_wholes(r, known, draw) : among_floats(r, above, draw);
+    const int64_t step = r->num >= FEW_ROWS && !(above > 0) && !whole ? 2 : 1;
     const int64_t first = number * ((r->num + step - 1) / step);
+    if (!w.different) return r->num;
     for (int64_t row = 0, n = first; row < r->num && n < first + MOST_ROWS; row += step, n++) {
-        const int64_t at = offset_of(r, row, data_place_of(n + !is_max, r->terms));
-        const double less = f->unit * (double)(row % (1 + (int64_t)fmin(MOST_LESS, half / 2)));
-        const double value =
-            (is_max ? end + beyond - less : end - beyond + less) + data_away(f, at);
+        const int64_t at = offset_of(r, row, data_place_of(n + !is_max(r), r->terms));
+        const double before = w.unit * (double)(row % w.different);
+        const double value = w.end + (is_max(r) ? -before : before) + data_away(f, at);
         *at_push(a, &draw->extremes) =
             (at_placed){.tensor = r->tensor, .offset = at, .value = (float)value};
         /* Of two neighbours in four, so that both lengths have some that alternate. */
@@ -126,8 +166,8 @@ int64_t data_plant_extremes(at_arena *a, const at_compute *c, int64_t *const *ex
     int64_t least = 0;
     for (int s = 0; s < c->num_tensors; s++) {
         rows r;
-        if (!find_rows(&r, c, s, extents, known)) continue;
-        const int64_t num = plant(a, &r, above, number, draw);
+        if (!find_rows(&r, c, s, extents, known) || (above > 0 && has_wholes(&r))) continue;
+        const int64_t num = plant(a, &r, known, above, number, draw);
         if (!least || num < least) least = num;
     }
     return least;
@@ -138,13 +178,13 @@ void data_plant_small(at_arena *a, const at_compute *c, int64_t *const *extents,
     enum { STEPS = 4, NEAREST = 8, LEAST_TERMS = 4 * STEPS };
     for (int s = 0; s < c->num_tensors; s++) {
         rows r;
-        if (!find_rows(&r, c, s, extents, known) || r.terms < LEAST_TERMS) continue;
+        if (!find_rows(&r, c, s, extents, known) || r.terms < LEAST_TERMS || has_wholes(&r))
+            continue;
         const at_fill *f = &draw->fill[r.tensor];
-        const bool is_max = c->tensors[s].reduction == AT_REDUCE_MAX;
         for (int64_t n = 0; n < STEPS * r.num && n < MOST_ROWS; n++) {
             const int64_t at = offset_of(&r, n / STEPS, data_place_of(n + 2, r.terms));
             const double away = ldexp(NEAREST, (int)(n % STEPS));
-            const double value = is_max ? f->unit * f->lo - away : f->unit * f->hi + away;
+            const double value = is_max(&r) ? f->unit * f->lo - away : f->unit * f->hi + away;
             *at_push(a, &draw->extremes) =
                 (at_placed){.tensor = r.tensor, .offset = at, .value = (float)value};
         }

@@ -55,7 +55,7 @@ int64_t data_offset(int axes, const int64_t *extent, const data_part *part,
                     int64_t number[DATA_PARTS]);
 
 /* The n-th of places: the first, the last, those where loops of 2, 4, 8 and 16 steps behind whole
- * tiles begin, then evenly between. */
+ * tiles begin, then evenly between; of each 13 again. */
 int64_t data_place_of(int64_t n, int64_t terms);
 
 /* Plants a few elements of such rows that lie 8 to 64 beyond the other ends. */

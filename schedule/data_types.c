@@ -23,6 +23,11 @@ at_wholes at_data_wholes(at_type type, bool is_coarse) {
     return w;
 }
 
+at_wholes at_data_wholes_of(const at_tensor *t, const at_index_range *r, bool is_coarse) {
+    if (t->role != AT_ROLE_INDEX) return at_data_wholes(t->type, is_coarse);
+    return (at_wholes){.lo = r->lo, .hi = r->hi, .least = r->lo, .most = r->hi, .step = 1};
+}
+
 /* ---- floats ---------------------------------------------------------------------------------- */
 
 /* Has it no element below 0, and a mean above its size? */

@@ -84,7 +84,11 @@ void at_dataset_give_indices(at_dataset *d, int tensor, const int32_t *entries);
 at_status at_dataset_expect(at_arena *a, at_dataset *d, at_error *err);
 /* Has an expression that operation, the indices of its reads aside? */
 bool at_dataset_calculates(const at_expr *e, at_op op);
-void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng); /* (dataset_types.c) */
+/* Integers (dataset_types.c): of their types; one of them; and those that the draw leaves to
+ * elements that are placed become others. */
+void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng);
+void at_dataset_put_whole(at_type type, void *to, int64_t i, int64_t v);
+void at_dataset_spare_ends(const at_dataset *d, int t);
 /* Puts values of the user's into the store, in the layout that the tensor has now. */
 void at_dataset_lay_given(at_dataset *d, int tensor);
 /* The same data once more, in the same store, to be brought into a shape of its own. AT_E_USAGE as

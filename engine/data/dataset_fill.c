@@ -53,14 +53,17 @@ static void fill_halves(const at_dataset *d, int t, at_rng *rng,
 
 static void put_extremes(at_dataset *d) {
     const at_draw *draw = &d->rule.draw[d->draw];
+    for (int t = 0; t < d->compute->num_tensors; t++)
+        if (d->compute->tensors[t].role != AT_ROLE_STAGE) at_dataset_spare_ends(d, t);
     for (int i = 0; i < draw->extremes.len; i++) {
         const at_placed *w = &draw->extremes.data[i];
         const at_type type = d->compute->tensors[w->tensor].type;
-        if (at_type_of(type)->is_int) continue;
+        const bool is_int = at_type_of(type)->is_int;
         const float value = (float)((double)w->value * (d->is_exact ? 1 : d->scale));
         void *to = at_store_at(d->store, d->offset[w->tensor]);
         for (int64_t k = 0; k <= w->more; k++)
-            at_type_store(type, to, w->offset + k * w->step, value);
+            if (is_int) at_dataset_put_whole(type, to, w->offset + k * w->step, (int64_t)w->value);
+            else at_type_store(type, to, w->offset + k * w->step, value);
     }
 }
 

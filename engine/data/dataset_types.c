@@ -3,10 +3,33 @@
 
 #include <string.h>
 
-static void put(at_type type, char *to, int64_t i, int64_t v) {
+void at_dataset_put_whole(at_type type, void *to, int64_t i, int64_t v) {
     const uint32_t bits = (uint32_t)v;
     const size_t bytes = (size_t)at_type_bytes(type);
-    memcpy(to + (int64_t)bytes * i, &bits, bytes); /* the lowest come first */
+    memcpy((char *)to + (int64_t)bytes * i, &bits, bytes); /* the lowest come first */
+}
+
+static int64_t get_whole(at_type type, const char *from, int64_t i) {
+    const int bytes = (int)at_type_bytes(type), unused = 32 - 8 * bytes;
+    uint32_t bits = 0;
+    memcpy(&bits, from + bytes * i, (size_t)bytes); /* the lowest come first */
+    bits <<= unused;
+    return at_type_of(type)->least < 0 ? (int32_t)bits >> unused : (int64_t)(bits >> unused);
+}
+
+void at_dataset_spare_ends(const at_dataset *d, int t) {
+    const at_draw *draw = &d->rule.draw[d->draw];
+    const at_fill *f = &draw->fill[t];
+    if (!f->spared_least && !f->spared_most) return;
+    const at_tensor *x = &d->compute->tensors[t];
+    const at_wholes w = at_data_wholes_of(x, &d->entries[t], draw->is_coarse);
+    const int64_t lower = w.step * f->spared_least, upper = w.step * f->spared_most;
+    char *to = at_store_at(d->store, d->offset[t]);
+    for (int64_t i = at_dataset_elements(d, t) - 1; i >= 0; i--) {
+        const int64_t v = get_whole(x->type, to, i);
+        if (v < w.least + lower) at_dataset_put_whole(x->type, to, i, v + lower);
+        else if (v > w.most - upper) at_dataset_put_whole(x->type, to, i, v - upper);
+    }
 }
 
 /* Floats of 16 bits that bytes make are from 1/32 to 1, of either sign: of others most would be
@@ -28,10 +51,11 @@ void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng) {
     const int64_t n = at_dataset_elements(d, t);
     char *to = at_store_at(d->store, d->offset[t]);
     for (int64_t i = 0; i < n; i++)
-        put(type, to, i,
+        at_dataset_put_whole(
+            type, to, i,
             w.lo + w.step * (int64_t)at_rng_below(rng, (uint64_t)((w.hi - w.lo) / w.step + 1)));
     if (n < 4) return;
-    put(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), w.least);
-    put(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), w.most);
+    at_dataset_put_whole(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), w.least);
+    at_dataset_put_whole(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), w.most);
     if (at_type_bytes(type) == 1) make_halves(d, t, (unsigned char *)to, rng);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -207,6 +208,44 @@ static void winners_of_rows(void **state) {
     }
     at_dataset_free(&d);
     at_arena_free(a);
+}
+
+/* Of a few hundred bytes or entries two or three would be the most: rows have one that no other
+ * element reaches, another one than the row before, the first and the last place among them. */
+static void winners_among_wholes(void **state) {
+    (void)state;
+    enum { ROWS = 39, PLACES = 300 };
+    static const char *const texts[] = {
+        "x[N, K] : input u8\nmost[n:N] : s32 = max(k:K) x[n, k]\n",
+        "x[N, K] : input s8\nleast[n:N] : s32 = min(k:K) x[n, k]\n",
+        "x[N, K] : index\nmost[n:N] : s32 = max(k:K) x[n, k]\n",
+        "x[N, K] : index\nleast[n:N] : s32 = min(k:K) x[n, k]\nt[N] : input\n"
+        "y[n:N, k:K] = t[min(x[n, k], N - 1)]\n",
+    };
+    for (int i = 0; i < 4; i++) {
+        at_arena *a = at_arena_new();
+        fill_any(a, at_format(a, "args N=39, K=300\n%s", texts[i]));
+        const void *x = values_of("x");
+        bool wins[PLACES] = {false};
+        int before = INT_MAX;
+        for (int n = 0; n < ROWS; n++) {
+            int first = INT_MIN, reached = 0, place = 0;
+            for (int k = 0; k < PLACES; k++) {
+                const int at = n * PLACES + k, v = i == 0   ? ((const uint8_t *)x)[at]
+                                                   : i == 1 ? ((const int8_t *)x)[at]
+                                                            : ((const int32_t *)x)[at];
+                const int sized = i % 2 ? -v : v;
+                reached = sized > first ? 1 : reached + (sized == first);
+                if (sized > first) first = sized, place = k;
+            }
+            if (reached != 1 || first == before) fail_msg("%s: row %d", texts[i], n);
+            before = first;
+            wins[place] = true;
+        }
+        assert_true(wins[0] && wins[PLACES - 1]);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
 }
 
 /* Weights of a long sum before an exponential, even through another stage; what is added to it
@@ -858,6 +897,7 @@ int main(void) {
         cmocka_unit_test(halves_of_floats),
         cmocka_unit_test(scales_of_bytes),
         cmocka_unit_test(winners_of_rows),
+        cmocka_unit_test(winners_among_wholes),
         cmocka_unit_test(sums_before_functions),
         cmocka_unit_test(sums_of_inputs),
         cmocka_unit_test(sums_that_stay_large),
