@@ -159,8 +159,9 @@ static void job_round_trip(void **state) {
     (void)state;
     const uint8_t bytes[] = {1, 2, 3};
     at_blob blobs[] = {{"tile", bytes, 3}, {"empty", bytes, 0}};
-    at_buf bufs[] = {{"in", AT_BUF_IN, true, 64, 128, 0, 0},
-                     {"out", AT_BUF_OUT, false, 256, 4, 0, 0}};
+    at_buf bufs[] = {
+        {.name = "in", .role = AT_BUF_IN, .type = AT_S32, .offset = 64, .size_bytes = 128},
+        {.name = "out", .role = AT_BUF_OUT, .offset = 256, .size_bytes = 4}};
     int64_t expected[] = {320};
     at_job job = {.source = "int x;",
                   .entry = "e",
@@ -209,7 +210,7 @@ static void job_round_trip(void **state) {
 /* ---- check ---------------------------------------------------------------------------------- */
 
 static bool check_all(const float *got, const float *expected, bool has_limits, at_outcome *out) {
-    at_buf b = {"out", AT_BUF_OUT, false, 0, 4 * sizeof(float), 0, 0};
+    at_buf b = {.name = "out", .role = AT_BUF_OUT, .size_bytes = 4 * sizeof(float)};
     memset(out, 0, sizeof *out);
     return at_check_output(&b, got, expected, &(at_job){.has_limits = has_limits}, out);
 }
