@@ -44,6 +44,24 @@ static void types_as_arguments(void **state) {
     assert_non_null(strstr(r->err, "weights of other types than float32 are not packed: wb is 0"));
 }
 
+/* Computations of bytes and of floats of 16 bits, which random points of sketches leave out. */
+static void texts_of_types(void **state) {
+    (void)state;
+    static const char *const texts[] = {"parts_of_bytes.te --args N=37",
+                                        "parts_of_bytes.te --args N=203", "padded_bytes.te",
+                                        "padded_halves.te"};
+    static const char *const sets[] = {"", "--isa avx2", "--isa sse2", "--isa scalar"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+            const cli_result *r =
+                cli_expect(0,
+                           "./autotune %s/tests/te/%s --trials 6 --tuner random --paranoid %s "
+                           "--log x%zu%zu.log",
+                           sources, texts[i], sets[k], i, k);
+            if (strstr(r->err, "failed")) fail_msg("%s %s: %s", texts[i], sets[k], r->err);
+        }
+}
+
 /* Numbers of a few bits stay in the entries that they lie in, where few rows need them. */
 static void entries_unpacked(void **state) {
     (void)state;
@@ -303,6 +321,6 @@ int main(void) {
         cmocka_unit_test(large_entries),      cmocka_unit_test(large_quotients),
         cmocka_unit_test(larger_divisors),    cmocka_unit_test(small_rests),
         cmocka_unit_test(negative_words),     cmocka_unit_test(types_in_one_file),
-        cmocka_unit_test(cut_together)};
+        cmocka_unit_test(cut_together),       cmocka_unit_test(texts_of_types)};
     return cmocka_run_group_tests_name("cli/typed", tests, cli_setup, cli_teardown);
 }
