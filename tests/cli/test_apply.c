@@ -264,7 +264,7 @@ static void left_out(void **state) {
                                    "autotune log failed.log shows the first of each kind; left "
                                    "out\n"));
     r = cli_expect(0, "cat hers.log >>mine.log && ./autotune apply --log mine.log");
-    assert_int_equal(cli_count_lines(r->err, "autotune: warning: mine.log: her_own"), 1);
+    assert_int_equal(cli_count_lines(r->err, "autotune: warning: mine.log: task \"her_own\""), 1);
 }
 
 /* ---- names and texts of others --------------------------------------------------------------- */
