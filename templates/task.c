@@ -160,10 +160,11 @@ const at_definition *at_task_definition(const at_task *t, int i) {
 
 int at_task_num_sketches(const at_task *t) { return t->def.sketches.len; }
 int at_task_default_sketch(const at_task *t, int lanes) {
+    enum { OF_A_SET = 1 << 16 }; /* before all that always are preferred, however much */
     int best = 0, most = 0;
     for (int i = 0; i < t->def.sketches.len; i++) {
         const at_preference *p = &t->def.sketches.data[i].preference;
-        const int rank = 4 * ((p->sets & lanes) != 0) + p->general;
+        const int rank = (p->sets & lanes ? OF_A_SET : 0) + p->general;
         if (rank > most) most = rank, best = i;
     }
     return best;
