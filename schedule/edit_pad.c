@@ -39,11 +39,15 @@ static bool add_part(index_sum *s, part p) {
     return true;
 }
 
+static bool is_small(int64_t factor) {
+    enum { MOST_FACTOR = 1 << 20 };
+    return -MOST_FACTOR <= factor && factor <= MOST_FACTOR;
+}
+
 /* Adds e*by*size, as far as it is a sum of axes and sizes. */
 static bool add_sum(index_sum *s, const at_expr *e, int64_t by, const at_expr *size) {
-    enum { MOST_FACTOR = 1 << 20 };
     if (e->op == AT_X_INT)
-        return e->integer <= MOST_FACTOR &&
+        return is_small(e->integer) &&
                (!e->integer || add_part(s, (part){by * e->integer, size, NO_AXIS}));
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) return add_part(s, (part){by, size, e->ref});
     if (e->op == AT_X_NEG) return add_sum(s, e->arg[0], -by, size);
@@ -52,8 +56,7 @@ static bool add_sum(index_sum *s, const at_expr *e, int64_t by, const at_expr *s
                add_sum(s, e->arg[1], e->op == AT_X_ADD ? by : -by, size);
     for (int i = 0; e->op == AT_X_MUL && i < 2; i++) {
         const at_expr *factor = e->arg[i];
-        if (factor->op == AT_X_INT && factor->integer && by < MOST_FACTOR &&
-            factor->integer <= MOST_FACTOR)
+        if (factor->op == AT_X_INT && factor->integer && is_small(by) && is_small(factor->integer))
             return add_sum(s, e->arg[1 - i], by * factor->integer, size);
         if (at_expr_is_size(factor) && !at_expr_is_size(e) && !size)
             return add_sum(s, e->arg[1 - i], by, factor);
