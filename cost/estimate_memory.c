@@ -93,7 +93,7 @@ static void touch_from(est_access *a, int i, const wide *w, int num, uint64_t st
     a->lines[i] = lines_of(rows, row, steps, line);
     a->joints[i] = joints * rows;
     a->crowd[i] = elements * each;
-    places = est_min(places, most); /* of one step's multiples are those of larger powers of two */
+    places = est_min(places, most); /* coarse steps have some of those of fine ones */
     if (places * run * each >= WAY_BYTES || places * run >= elements) return; /* nor with lines */
     double bytes = est_max(run * each, EST_LINE_BYTES), apart = elements / run;
     if (places >= apart || places * bytes >= WAY_BYTES) return;

@@ -233,10 +233,10 @@ bool at_edit_has_bound(at_arena *a, const at_compute *c, int stage);
 at_status at_edit_quotient(at_arena *a, const at_tree *t, const char *stage, const char *name,
                            const at_compute **compute, at_tree **out, at_error *err);
 bool at_edit_has_quotient(const at_compute *c, const at_tensor *sum);
-/* E22: where a stage looks for the first place of an extreme, a stage above, or for the last one,
- * the extreme is one of blocks of `length` terms, which are stage names[0], and stage names[1], of
- * s32, says where the block begins that the place is in; the last block ends where the terms do, of
- * which there are `length` at least (edit_search.c).
+/* E22: where a stage looks for the first place of an extreme, a stage above that rounds no term, or
+ * for the last one, the extreme is one of blocks of `length` terms, which are stage names[0], and
+ * stage names[1], of s32, says where the block begins that the place is in; the last block ends
+ * where the terms do, of which there are `length` at least (edit_search.c).
  *     @m = max(k:K) x[k];  @s = min(k:K) x[k] == m ? k : inf   ->
  *         @names[0] = b: max(k:B) x[min(b*B, K - B) + k];  @m = max(b) names[0][b];
  *         @names[1] = min(b) names[0][b] == m ? min(b*B, K - B) : K - B;

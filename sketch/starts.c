@@ -247,7 +247,7 @@ static const char *take_words(const sketch_state *s, sketch_start *out) {
     return NULL;
 }
 
-/* Are all axes of a stage that tiles or steps are left out along long? */
+/* Are two axes at least of a stage long, so that whole tiles or steps are left out? */
 static bool is_long(const at_stage_facts *f, const at_tensor *x) {
     int long_axes = 0;
     for (int k = 0; k < x->num_axes + x->num_reduce; k++) long_axes += f->extent[k] >= BOUND_LONG;

@@ -177,8 +177,8 @@ const at_template_row *at_template_row_of(const at_template *t);
  * and reference are its. The default is the first one's of those that are preferred for the
  * instruction set, else of those that always are, else of all. row and mark are borrowed. */
 typedef struct at_preference {
-    int general; /* of those that always are, the most so comes first; 0: it is none */
-    int sets;    /* of which one of these facts is true: schedule/default_for.h */
+    int general; /* how much for every set, as against other sketches; 0: not at all */
+    int sets;    /* for those of which one of these facts is true: schedule/default_for.h */
 } at_preference;
 void at_sketch_add(at_template *t, const char *name, const at_template_row *row,
                    at_preference preference, const void *mark);
