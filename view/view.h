@@ -75,9 +75,9 @@ void at_say_error(const char *text);
 /* ---- figures (figures.c) --------------------------------------------------------------------- */
 
 void at_text_add_time(at_text *out, double seconds); /* "1.234 ms", four significant digits */
-/* "GFLOP/s", or "GB/s" of what has no multiply-adds; what shares are of. */
 /* A number of a log, which may be as large as somebody made it. */
 void at_text_add_decimals(at_text *out, double x, int decimals);
+/* "GFLOP/s", or "GB/s" of what has no multiply-adds; what shares are of. */
 const char *at_unit_of_speed(bool in_bytes);
 const char *at_name_of_peak(bool in_bytes, bool of_dots);
 void at_text_add_share(at_text *out, double share); /* "98.4 %", of a share between 0 and 1 */
