@@ -37,7 +37,8 @@ static const char *check_memory(const at_tile *t, const at_tile_op *op, const bo
         stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST || op->kind == AT_T_PREFETCH;
     if (op->kind == AT_T_INDEX && t->slot_type[op->slot] != AT_S32)
         return "an entry is read of what is no index list";
-    if (memory && !at_tile_is_wide(t, op) && (!widens || op->times || op->by))
+    const bool steps = op->by || (op->times && op->kind != AT_T_LOAD);
+    if (memory && !at_tile_is_wide(t, op) && (!widens || steps))
         return "an operand in memory is to be widened";
     if (memory && op->halves && (t->slot_type[op->slot] != AT_F16 || op->times || op->by))
         return "floats of 16 bits as they lie are none";

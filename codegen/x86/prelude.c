@@ -49,9 +49,17 @@ static const char dots_avx_vnni[] =
     "    __asm__(\"%{vex%} vpdpwssd %2, %1, %0\" : \"+x\"(c) : \"x\"(a), \"x\"(b))\n"
     "#define at_s16dot_load(c, a, p) at_s16dot(c, a, at_load(p))\n";
 
+/* GCC makes a load of all lanes out of its own function for a masked one, where a permutation takes
+ * lanes of the mask alone. */
 static const char tails_avx512[] =
     "#define at_load_first(p, n) \\\n"
-    "    __builtin_ia32_loadups512_mask((const float *)(p), (at_vector){0}, (1 << (n)) - 1)\n"
+    "    __extension__({ \\\n"
+    "        const unsigned short at_which = (unsigned short)((1 << (n)) - 1); \\\n"
+    "        at_vector at_x; \\\n"
+    "        __asm__(\"vmovups %1, %0%{%2%}%{z%}\" \\\n"
+    "                : \"=v\"(at_x) : \"m\"(at_load(p)), \"Yk\"(at_which)); \\\n"
+    "        at_x; \\\n"
+    "    })\n"
     "#define at_store_lanes(p, v, m) __builtin_ia32_storeups512_mask((float *)(p), v, m)\n"
     "#define at_store_first(p, v, n) at_store_lanes(p, v, (1 << (n)) - 1)\n";
 
