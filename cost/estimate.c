@@ -53,13 +53,19 @@ static bool count(const at_compute *c, const at_target *target, const at_expr *e
                     (e->op == AT_X_INDEX && !at_tensor_has_entries(&c->tensors[e->ref]));
     bool adds = e->op == AT_X_ADD || e->op == AT_X_SUB, joins = false;
     if (e->op == AT_X_INDEX) return is_float;
-    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) {
+    if (e->op == AT_X_SELECT) { /* one of its two values is worked out: the longer one counts */
+        double of[2] = {0};
+        for (int i = 0; i < 2; i++) is_float |= count(c, target, e->arg[i + 1], false, &of[i]);
+        *n += of[0] > of[1] ? of[0] : of[1];
+        return is_float;
+    }
+    for (int i = 0; i < e->nargs; i++) {
         bool of_floats = count(c, target, e->arg[i], in_sum && adds, n);
         joins |= of_floats && is_product(e->arg[i]);
         is_float |= of_floats;
     }
     joins &= adds && !in_sum && target->fused;
-    if (is_float && e->op != AT_X_FLOAT && e->op != AT_X_SELECT && !joins)
+    if (is_float && e->op != AT_X_FLOAT && !joins)
         *n += e->op == AT_X_CALL ? of_call(target, e) : 1;
     return is_float;
 }
@@ -142,20 +148,36 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
+/* From one element of a vector to the next of what is read: turned round, or every so many elements
+ * of whole registers; else 1. */
+static int64_t picked(const at_estimator *e, const est_leaf *x, const est_access *a) {
+    const int last = x->num_loops - 1;
+    const int64_t step = a->step[last];
+    const bool whole = x->loop[last].ann == AT_ANN_VEC && step > 1 && step <= AT_TILE_WHOLE_STEP;
+    return !a->written && (step == -1 || whole) &&
+                   at_target_picks(e->o.target, a->buffer->bytes, step)
+               ? step
+               : 1;
+}
+
 /* Instructions for an element whose vector is stored to every second, third or fourth place, where
  * other vectors fill the places between: registers are put together, and stored whole. */
 static const double grouped = 0.5;
+/* The same of a vector that is shorter than a register, at least: lanes are picked, put to their
+ * places, and stored by a mask. */
+static const double picked_vector = 3;
 
 /* Is the leaf's last loop such a vector, and an unrolled loop over what fills the places beside it?
- * (codegen/tile_group.c) */
-static bool is_grouped(const est_leaf *x) {
+ * What it reads lies in a row, or every so many elements of whole registers
+ * (codegen/tile_group.c, tile_pick.c). */
+static bool is_grouped(const at_estimator *e, const est_leaf *x) {
     const int last = x->num_loops - 1;
     int64_t apart = 0;
     bool is_filled = false;
     if (last < 1 || x->loop[last].ann != AT_ANN_VEC) return false;
     for (int k = 0; k < x->num_accesses; k++) {
         const est_access *a = &x->access[k];
-        if (!a->written && a->step[last] != 0 && a->step[last] != 1) return false;
+        if (!a->written && a->step[last] != 0 && a->step[last] != picked(e, x, a)) return false;
         if (a->written) apart = a->step[last];
         for (int i = 0; a->written && i < last; i++)
             is_filled |=
@@ -178,18 +200,6 @@ static bool is_turned(const at_estimator *e, const est_leaf *x) {
                 along[x->access[k].written] = i;
     return along[0] >= 0 && along[1] >= 0 && along[0] != along[1] &&
            est_min(x->loop[last - 1].turns, x->loop[last].turns) >= AT_TILE_SQUARE;
-}
-
-/* From one element of a vector to the next of what is read: turned round, or every so many elements
- * of whole registers; else 1. */
-static int64_t picked(const at_estimator *e, const est_leaf *x, const est_access *a) {
-    const int last = x->num_loops - 1;
-    const int64_t step = a->step[last];
-    const bool whole = x->loop[last].ann == AT_ANN_VEC && step > 1 && step <= AT_TILE_WHOLE_STEP;
-    return !a->written && (step == -1 || whole) &&
-                   at_target_picks(e->o.target, a->buffer->bytes, step)
-               ? step
-               : 1;
 }
 
 /* Elements that lie in a row in all that the leaf touches, or the same way round, or every so many,
@@ -223,6 +233,39 @@ static double together(const est_leaf *x, double run) {
     return n > 1 ? est_min(n, run) : run;
 }
 
+/* The most places along a vector's axis that conditions are asked at. */
+enum { PLACES = 16 };
+
+/* How often a condition of the expression changes from one place to the next of so many, which the
+ * steps of a loop are apart. */
+static int changes(const at_program *p, const at_expr *e, const est_loop *l, int places) {
+    int n = 0;
+    for (int i = 0; i < e->nargs; i++) {
+        const int in = changes(p, e->arg[i], l, places);
+        if (in > n) n = in;
+    }
+    if (e->op != AT_X_SELECT || at_expr_reads(e->arg[0])) return n;
+    int64_t axis[32] = {0}, before = 0;
+    int own = 0;
+    for (int i = 0; i < places; i++, axis[l->axis] += l->coef) {
+        const int64_t holds = at_program_index(p, e->arg[0], axis);
+        own += i > 0 && holds != before;
+        before = holds;
+    }
+    return own > n ? own : n;
+}
+
+/* Vectors of an element, at least: where a condition turns along a vector, as that of every second
+ * element does, each stretch is by itself. Where it turns once, as at a border, that is rare. */
+static double cut_by_conditions(const at_estimator *e, const at_program *p, const est_leaf *x) {
+    const est_loop *l = &x->loop[x->num_loops - 1];
+    if (!x->num_loops || l->ann != AT_ANN_VEC || l->axis < 0) return 0;
+    if (!e->stages[x->node->tensor].selects) return 0;
+    const int places = (int)est_min(PLACES, l->extent / (double)l->coef);
+    const int n = changes(p, x->stage->body, l, places);
+    return n > 1 ? (double)(n + 1) / places : 0;
+}
+
 /* A leaf by itself: a copy, or arithmetic on elements. */
 static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int root) {
     const at_speeds *s = e->o.speeds;
@@ -232,10 +275,17 @@ static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int ro
     const double block = together(x, run);
     double vectors = elements / block * ceil(block / e->o.target->lanes);
     if (run == 1) vectors = elements;
-    if (is_grouped(x)) vectors = elements * grouped, run = est_turns(x, est_tail(x), x->num_loops);
+    vectors = est_max(vectors, elements * cut_by_conditions(e, p, x));
+    double moves = vectors; /* of whole vectors, that take as long as loads and stores do */
+    if (is_grouped(e, x)) {
+        const double lanes = e->o.target->lanes, filled = x->loop[x->num_loops - 1].turns;
+        vectors = elements / est_min(filled, lanes);
+        moves = est_max(elements * grouped, filled < lanes ? vectors * picked_vector : 0);
+        run = est_turns(x, est_tail(x), x->num_loops);
+    }
     if (is_turned(e, x)) {
         run = x->loop[x->num_loops - 2].turns * x->loop[x->num_loops - 1].turns;
-        vectors = elements / AT_TILE_SQUARE;
+        moves = vectors = elements / AT_TILE_SQUARE;
     }
     const est_stage *st = &e->stages[x->node->tensor];
     if (st->is_conditional) calls *= 3;
@@ -243,7 +293,7 @@ static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int ro
     e->out->calls += calls;
     e->out->operations += vectors * st->operations;
     const double operations = est_worked_out(e, p, x->node->tensor);
-    e->out->copies_ns += vectors * (double)s->copy_ns * (1 + 0.5 * operations) +
+    e->out->copies_ns += (moves + 0.5 * operations * vectors) * (double)s->copy_ns +
                          elements / run * (double)s->run_ns + calls * (double)s->turn_ns;
     est_memory(e, x, false, -1, NULL);
 }

@@ -204,6 +204,38 @@ static void bounded_quotients(void **state) {
     at_arena_free(a);
 }
 
+/* A condition that turns at every other element takes a vector apart, and one that turns once does
+ * not. In a loop over the elements of one value vectors are whole: they are read and stored from
+ * every second place, the faster the longer they are. One of the two values is worked out. */
+static void conditions_along_vectors(void **state) {
+    (void)state;
+#define ROWS(when, then)                                                                           \
+    "x[M, N] : input\ny[m:M, n:N] = " when " ? " then " : x[m, n - 1] + x[m, n]\n"
+#define EVEN(name, sizes, then, tree)                                                              \
+    { name, "M=64 N=128 " sizes, ROWS("n%2 == 0", then), tree }
+    static const program once = {"once", "M=64 N=128", ROWS("n < 64", "x[m, n + 1] - x[m, n]"),
+                                 "m, n:vec =>\n    @y = m, n\n"},
+                         turning = EVEN("turning", "", "x[m, n + 1] - x[m, n]",
+                                        "m, n:vec =>\n    @y = m, n\n"),
+                         bare = EVEN("bare", "", "x[m, n + 1]", "m, n:vec =>\n    @y = m, n\n"),
+                         groups = EVEN("groups", "", "x[m, n + 1] - x[m, n]",
+                                       "m, i:2 unroll, g:64 vec =>\n    @y = m, {g, i}/n\n"),
+                         narrow = EVEN("narrow", "", "x[m, n + 1] - x[m, n]",
+                                       "m, h:32, i:2 unroll, g:2 vec =>\n"
+                                       "    @y = m, {h, g, i}/n\n");
+#undef EVEN
+#undef ROWS
+    at_arena *a = at_arena_new();
+    const double ns = estimate_of(a, &once).copies_ns, apart = estimate_of(a, &turning).copies_ns,
+                 of_groups = estimate_of(a, &groups).copies_ns;
+    assert_true(apart > 4 * ns);
+    assert_true(apart == estimate_of(a, &bare).copies_ns);
+    assert_true(of_groups > ns);
+    assert_true(of_groups < 0.6 * apart);
+    assert_true(estimate_of(a, &narrow).copies_ns > 2 * of_groups);
+    at_arena_free(a);
+}
+
 /* What lies along one loop and is stored along another is turned round in squares, as fast as it is
  * copied but for a few times; in loops shorter than a square, and where threads share one of the
  * two loops, it goes element by element. */
@@ -554,6 +586,7 @@ int main(void) {
                                        cmocka_unit_test(used_up),
                                        cmocka_unit_test(rows_apart),
                                        cmocka_unit_test(turned_squares),
+                                       cmocka_unit_test(conditions_along_vectors),
                                        cmocka_unit_test(lanes_along_sums),
                                        cmocka_unit_test(stored_apart),
                                        cmocka_unit_test(turned_lanes),
