@@ -166,16 +166,16 @@ bool at_build_is_counted(const at_ir *n) {
 static int load_cells(at_builder *b, const at_ir *n, const at_value *from, int row) {
     const at_ir *inner = n->child;
     const int fours = (int)at_loop_trips(inner) / AT_TILE_SQUARE;
+    const bool packed = inner->child->kind == AT_IR_LOOP;
     b->bound[inner->loop.sym] = row;
-    if (inner->child->kind != AT_IR_LOOP) return at_build_value(b, from);
-    if (fours == 1) return at_build_packed(b, from);
+    if (fours == 1) return packed ? at_build_packed(b, from) : at_build_value(b, from);
     const at_tile_place first = at_build_locate_load(b, from);
     b->bound[inner->loop.sym] = row + AT_TILE_SQUARE;
     const at_tile_place next = at_build_locate_load(b, from);
     if (first.by || first.num_digits) b->failed = true;
     return at_build_load(b, (at_tile_vreg){.load = AT_T_LOAD,
                                            .lanes = (uint8_t)(fours * AT_TILE_SQUARE),
-                                           .packed = true,
+                                           .packed = packed,
                                            .slot = (int16_t)at_build_slot_of(b, &first),
                                            .off = first.off,
                                            .fours = next.off - first.off});

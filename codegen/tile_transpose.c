@@ -100,8 +100,7 @@ static at_ir *scalar_nest(at_low *l, const at_ir *outer, const at_ir *inner, con
  * are turned round at once. */
 static int64_t width_of(const at_low *l, const square *s) {
     const int64_t trips = s->stored->loop.hi - s->stored->loop.lo;
-    const bool several = s->statement != s->copy && l->target->gnu_insert;
-    return several && trips % l->target->lanes == 0 ? l->target->lanes : SIDE;
+    return l->target->gnu_insert && trips % l->target->lanes == 0 ? l->target->lanes : SIDE;
 }
 
 /* Stands for the nest: the squares, then what is left of both loops. */

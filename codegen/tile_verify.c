@@ -44,7 +44,7 @@ static const char *check_memory(const at_tile *t, const at_tile_op *op, const bo
         return "floats of 16 bits as they lie are none";
     if (memory && op->packed && at_type_bytes(t->slot_type[op->slot]) == 4)
         return "several elements to a lane have 32 bits each";
-    if (op->fours && (op->kind != AT_T_LOAD || !t->target->gnu_insert || !op->packed ||
+    if (op->fours && (op->kind != AT_T_LOAD || !t->target->gnu_insert || !at_tile_is_wide(t, op) ||
                       op->lanes % AT_TILE_SQUARE || op->times || op->by))
         return "the set does not load fours of lanes from places of their own";
     if (op->kind == AT_T_STORE && op->packed && op->lanes % AT_TILE_SQUARE)
@@ -147,8 +147,9 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "a second operand of one that has none";
     if (arithmetic && !at_tile_is_unary(op) && !op->mem && (op->b < 0 || !defined[op->b]))
         return "an operand is read before it is defined";
+    const bool zips_all = t->target->joins_fours || t->target->gnu_insert;
     if (op->kind >= AT_T_ZIP_LOW && (op->mem || (op->lanes != 4 && op->lanes != t->lanes) ||
-                                     (op->lanes != 4 && !t->target->joins_fours) || t->lanes < 4))
+                                     (op->lanes != 4 && !zips_all) || t->lanes < 4))
         return "lanes are put together that are neither the first four of registers nor all";
     if (op->kind >= AT_T_FOURS && (!t->target->joins_fours || op->lanes != t->lanes ||
                                    (op->kind == AT_T_HALVES && t->lanes != 8)))

@@ -102,16 +102,16 @@ static void fours_apart(at_arena *a, const at_target *target) {
     for (int i = 0; i < 4 * NUM_TYPES && target->gnu_insert; i++) {
         const at_type type = types[i % NUM_TYPES];
         const int lanes = target->lanes;
-        if (at_type_bytes(type) == 4) continue;
+        const bool packed = at_type_bytes(type) < 4;
         maker m = start(a, target, type, type);
         for (int v = 0; v < 2; v++) {
             at_tile_op *op = add_move(&m, AT_T_LOAD, v, v ? RIGHT : LEFT, 3, lanes);
-            op->packed = true;
+            op->packed = packed;
             op->fours = distances[i / NUM_TYPES];
         }
         for (int k = 0; k < 4; k++) {
             add_arithmetic(&m, AT_T_ZIP_LOW + k, 2 + k, 0, 1)->lanes = (uint8_t)lanes;
-            add_move(&m, AT_T_STORE, 2 + k, OUT, 64 * k, lanes)->packed = true;
+            add_move(&m, AT_T_STORE, 2 + k, OUT, 64 * k, lanes)->packed = packed;
         }
         compare(&m, at_format(a, "fours of %s", at_type_of(type)->name), lanes);
     }
