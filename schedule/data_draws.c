@@ -262,6 +262,44 @@ static bool levels_off(const data_decision *d) {
            f == AT_FUNCTION_SIGMOID;
 }
 
+static double size_of_fill(const at_fill *f) {
+    return f->unit * sqrt((f->lo * f->lo + f->lo * f->hi + f->hi * f->hi) / 3);
+}
+
+/* How far from 0 e may be; most: tensors. */
+static double largest(const data_ruler *r, const at_expr *e, const double *most) {
+    switch (e->op) {
+    case AT_X_INDEX: return most[e->ref];
+    case AT_X_NEG: return largest(r, e->arg[0], most);
+    case AT_X_ADD:
+    case AT_X_SUB: return largest(r, e->arg[0], most) + largest(r, e->arg[1], most);
+    case AT_X_MUL: return largest(r, e->arg[0], most) * largest(r, e->arg[1], most);
+    case AT_X_DIV: return largest(r, e->arg[0], most) / data_look_size(r->look, e->arg[1]);
+    case AT_X_MIN:
+    case AT_X_MAX: return fmax(largest(r, e->arg[0], most), largest(r, e->arg[1], most));
+    case AT_X_SELECT: return fmax(largest(r, e->arg[1], most), largest(r, e->arg[2], most));
+    default: return data_look_size(r->look, e);
+    }
+}
+
+/* e grows with a power of its marked tensors, of which several may be far at one place, and other
+ * factors are larger there than in the mean. What these tensors, so many times as large, are to be
+ * multiplied by lest e is beyond `end`. */
+static double times_for(data_ruler *r, const at_expr *e, double times, double end) {
+    double *most = AT_NEW_ARRAY(r->arena, double, r->c->num_tensors);
+    for (int i = 0; i < r->c->num_tensors; i++) {
+        const int t = r->c->order[i];
+        const at_tensor *x = &r->c->tensors[t];
+        const at_fill *f = &r->fill[t];
+        if (data_is_drawn(r, t)) {
+            const double far = r->marked[t] ? times * size_of_fill(f) : 0;
+            most[t] = fmax(far, f->unit * fmax(fabs(f->lo), fabs(f->hi)));
+        } else if (x->role == AT_ROLE_STAGE) most[t] = largest(r, x->body, most);
+    }
+    const double all = largest(r, e, most);
+    return all > end && isfinite(all) ? pow(end / all, 1 / fmax(1, data_power(r, e))) : 1;
+}
+
 /* A few arguments of functions that level off are as far from 0 as they may be without a result
  * that is infinite: there a kernel has another formula, or the same one goes wrong. */
 static void plant_far(data_ruler *r, at_draw *draw) {
@@ -273,10 +311,13 @@ static void plant_far(data_ruler *r, at_draw *draw) {
         const double size = levels_off(&d[i]) ? data_look_size(r->look, d[i].of) : 0;
         if (!(size > 0)) continue;
         data_mark_sources(r, d[i].of);
+        const double end = places[FAR - 2];
+        const bool is_exp = d[i].e->integer == AT_FUNCTION_EXP;
+        const double times = is_exp ? times_for(r, d[i].of, end / size, end) : 1;
         for (int t = 0; t < r->c->num_tensors; t++) {
             const at_fill *f = &r->fill[t];
             const int64_t elements = data_elements_of(r, t);
-            const double of = f->unit * sqrt((f->lo * f->lo + f->lo * f->hi + f->hi * f->hi) / 3);
+            const double of = times * size_of_fill(f);
             if (!r->marked[t] || !data_is_drawn(r, t) || f->lo > 0 || elements < LEAST) continue;
             for (int k = 0; k < FAR; k++)
                 *at_push(r->arena, &draw->extremes) =

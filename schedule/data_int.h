@@ -99,6 +99,8 @@ int64_t data_elements_of(const data_ruler *r, int tensor);
 double data_ratio(const data_ruler *r, double extremes);
 /* Marks the tensors with which e grows in proportion. */
 void data_mark_sources(data_ruler *r, const at_expr *e);
+/* With which power of the marked tensors e grows. */
+double data_power(data_ruler *r, const at_expr *e);
 /* The factor for the elements of tensors, which are marked then, that brings e nearer to so many
  * times its size; where sums are exact, a power of two. 1: no such tensor is drawn, or e is near
  * enough. */

@@ -136,6 +136,11 @@ static void find_powers(data_ruler *r) {
     }
 }
 
+double data_power(data_ruler *r, const at_expr *e) {
+    find_powers(r);
+    return power(r, e);
+}
+
 void data_multiply(data_ruler *r, double factor) {
     for (int t = 0; t < r->c->num_tensors; t++)
         if (r->marked[t] && data_is_drawn(r, t)) r->fill[t].unit *= factor;
@@ -146,8 +151,7 @@ double data_factor_for(data_ruler *r, const at_expr *e, double times) {
     if (!isfinite(times) || !(times > 0)) return 1;
     data_mark_sources(r, e);
     for (int t = 0; t < r->c->num_tensors; t++) any |= r->marked[t] && data_is_drawn(r, t);
-    find_powers(r);
-    const double by = fmax(-3, fmin(3, log2(times) / (any ? power(r, e) : INFINITY)));
+    const double by = fmax(-3, fmin(3, log2(times) / (any ? data_power(r, e) : INFINITY)));
     return exp2(r->is_exact ? round(by) : by);
 }
 

@@ -378,6 +378,29 @@ static void far_arguments(void **state) {
     }
 }
 
+/* Where the argument of an exponential is a product, or a sum of two inputs, none overflows, and
+ * some are far from 0 all the same. */
+static void far_products(void **state) {
+    (void)state;
+    static const char *const forms[] = {"a[n]*b[n]", "a[n] + b[n]", "a[n]*a[n]*b[n]", "a[n]/4"};
+    for (int form = 0; form < 4; form++) {
+        at_arena *arena = at_arena_new();
+        double most = 0;
+        fill(arena, at_format(arena,
+                              "args N=400\na[N] : input\nb[N] : input\n"
+                              "out[n:N] = exp(%s)/(1 + exp(%s)) + b[n]\n",
+                              forms[form], forms[form]));
+        for (int n = 0; n < 400; n++) {
+            const double x = (double)values_of("a")[n], y = (double)values_of("b")[n];
+            const double of[] = {x * y, x + y, x * x * y, x / 4};
+            most = fmax(most, fabs(of[form]));
+        }
+        if (!(most > 30 && most < 88)) fail_msg("%s: %g at most", forms[form], most);
+        at_dataset_free(&d);
+        at_arena_free(arena);
+    }
+}
+
 /* Of whole numbers none would be changed. */
 static void rounded_values(void **state) {
     (void)state;
@@ -893,6 +916,7 @@ int main(void) {
         cmocka_unit_test(factors_of_steps),
         cmocka_unit_test(numbers_of_channels),
         cmocka_unit_test(far_arguments),
+        cmocka_unit_test(far_products),
         cmocka_unit_test(halves_of_bytes),
         cmocka_unit_test(halves_of_floats),
         cmocka_unit_test(scales_of_bytes),
