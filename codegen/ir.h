@@ -204,6 +204,8 @@ const at_value *at_value_as_whole(at_low *l, const at_value *v);
 const at_value *at_value_of_index(at_low *l, const at_value *v);
 /* Of indices a/b, rounded down, or the rest that it leaves. */
 const at_value *at_value_index_quotient(at_low *l, const at_value *a, const at_value *b, bool rest);
+/* Are two integers less than 2^31 apart, as far as their ranges are known? */
+bool at_value_are_near(const at_low *l, const at_value *x, const at_value *y);
 /* As an element of a type has it: saturated. */
 const at_value *at_value_as_stored(at_low *l, const at_value *v, at_type type);
 int64_t at_value_size(const at_value *v);                      /* values in it */

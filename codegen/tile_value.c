@@ -171,6 +171,21 @@ static int compared_wholes(at_builder *b, at_val_op op, int x, int y) {
     return mask;
 }
 
+/* The same of any integers: whether the smaller of both is y, or the larger one, by a difference
+ * that is 0, whichever way round it is taken. */
+static int compared_far(at_builder *b, at_val_op op, int x, int y) {
+    if (op == AT_V_LESS) x = at_build_operation(b, AT_T_INT_MIN, -1, x, y);
+    if (op == AT_V_AT_MOST) x = at_build_operation(b, AT_T_INT_MAX, -1, x, y);
+    const int apart = at_build_operation(b, AT_T_INT_SUB, -1, x, y),
+              back = at_build_operation(b, AT_T_INT_SUB, -1, y, x),
+              either = at_build_operation(b, AT_T_OR, -1, apart, back),
+              differ = at_build_operation(b, AT_T_SHIFT_RIGHT, -1, either, -1);
+    b->ops.data[b->ops.len - 1].by = 31;
+    if (op == AT_V_LESS) return differ;
+    const int all = at_build_const(b, at_number_of_bits(UINT32_MAX));
+    return at_build_operation(b, AT_T_INT_SUB, -1, all, differ);
+}
+
 /* By so many bits an integer is shifted, to the left where it is a product with a power of two; 0:
  * it is no shift. */
 static int shift_of(const at_value *v) {
@@ -277,7 +292,8 @@ int at_build_value(at_builder *b, const at_value *v) {
     if (d >= 0) return d;
     bool same = b->vregs.data[x].same && b->vregs.data[y].same;
     if (compares && v->a->whole && v->b->whole) {
-        d = compared_wholes(b, v->op, x, y);
+        const bool is_near = at_value_are_near(b->l, v->a, v->b);
+        d = is_near ? compared_wholes(b, v->op, x, y) : compared_far(b, v->op, x, y);
         b->vregs.data[d].same = same;
         return d;
     }

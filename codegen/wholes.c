@@ -197,6 +197,11 @@ const at_value *at_value_index_quotient(at_low *l, const at_value *a, const at_v
     return rest ? rest_of(l, left, by, more) : at_value_binary(l, AT_V_ADD, first, more);
 }
 
+bool at_value_are_near(const at_low *l, const at_value *x, const at_value *y) {
+    const range a = range_of(l, x), b = range_of(l, y);
+    return a.hi - b.lo < 0x1p31 && b.hi - a.lo < 0x1p31;
+}
+
 /* ---- what is stored -------------------------------------------------------------------------- */
 
 /* What is not a number is the least: the second operand. */
