@@ -1,4 +1,5 @@
 /* tests/cli/test_verbs.c: list, space, show, run, apply, pick_best and help from outside. */
+#include "runtime/cpu.h"
 #include "tests/cli/cli_test.h"
 
 #include <stdlib.h>
@@ -233,6 +234,21 @@ static void run(void **state) {
     assert_int_equal(cli_member(cli_json(), "error_no")->integer, 6);
 }
 
+/* A vector of which a compiler could see that only some lanes are taken: GCC loaded all of them. */
+static void nothing_behind_a_tensor(void **state) {
+    (void)state;
+    if (!at_cpu_has_set(at_vector_set("avx512"))) skip();
+    cli_write("tiled.te", "x[5, 72] : input\ns[6] : input\nb[12] : input\n"
+                          "out[p:5, c:72] = x[p, c]*s[c/12] + b[c%12]\n");
+    cli_expect(0, "./autotune space ./tiled.te --json");
+    const int points = (int)cli_member(cli_json(), "len")->integer;
+    for (int i = 0; i < points && i < 32; i++)
+        cli_expect(0,
+                   "./autotune run ./tiled.te --index %d --isa avx512 --compiler gcc --paranoid "
+                   "--number 1 --repeat 1",
+                   i);
+}
+
 /* The file compiles without a warning, checks itself, and says where it comes from. */
 static void check_file(const char *path, const char *flags) {
     const cli_result *r =
@@ -319,6 +335,7 @@ int main(void) {
         cmocka_unit_test(show),
         cmocka_unit_test(show_before_failure),
         cmocka_unit_test(run),
+        cmocka_unit_test(nothing_behind_a_tensor),
         cmocka_unit_test(apply),
         cmocka_unit_test(from_log_to_program),
         cmocka_unit_test(record_of_another_set),
