@@ -300,20 +300,45 @@ static double times_for(data_ruler *r, const at_expr *e, double times, double en
     return all > end && isfinite(all) ? pow(end / all, 1 / fmax(1, data_power(r, e))) : 1;
 }
 
+/* How many exponentials are multiplied with each other in e; of: in tensors. */
+static double exponentials(const at_expr *e, const double *of) {
+    if (e->op == AT_X_INDEX) return of[e->ref];
+    double most = e->op == AT_X_CALL && e->integer == AT_FUNCTION_EXP, sum = 0;
+    for (int i = 0; i < e->nargs; i++) {
+        const double n = exponentials(e->arg[i], of);
+        most = fmax(most, n);
+        sum += n;
+    }
+    return e->op == AT_X_MUL ? sum : most;
+}
+
+static double most_exponentials(const data_ruler *r) {
+    double *of = AT_NEW_ARRAY(r->arena, double, r->c->num_tensors), most = 1;
+    for (int i = 0; i < r->c->num_tensors; i++) {
+        const int t = r->c->order[i];
+        if (r->c->tensors[t].role != AT_ROLE_STAGE || !r->c->tensors[t].body) continue;
+        of[t] = exponentials(r->c->tensors[t].body, of);
+        most = fmax(most, of[t]);
+    }
+    return most;
+}
+
 /* A few arguments of functions that level off are as far from 0 as they may be without a result
  * that is infinite: there a kernel has another formula, or the same one goes wrong. */
 static void plant_far(data_ruler *r, at_draw *draw) {
-    static const double places[] = {15, -15, 40, -40, 80, -80};
+    enum { FURTHEST = 80 };
+    static const double places[] = {15, -15, 40, -40, FURTHEST, -FURTHEST};
     enum { FAR = sizeof places / sizeof *places, LEAST = 16 * FAR };
     int n;
+    if (!has_no_sums(r)) return;
+    const double end = FURTHEST / most_exponentials(r);
     const data_decision *d = data_look_decisions(r->look, &n);
-    for (int i = 0; i < n && has_no_sums(r); i++) {
+    for (int i = 0; i < n; i++) {
         const double size = levels_off(&d[i]) ? data_look_size(r->look, d[i].of) : 0;
         if (!(size > 0)) continue;
         data_mark_sources(r, d[i].of);
-        const double end = places[FAR - 2];
         const bool is_exp = d[i].e->integer == AT_FUNCTION_EXP;
-        const double times = is_exp ? times_for(r, d[i].of, end / size, end) : 1;
+        const double times = is_exp ? times_for(r, d[i].of, FURTHEST / size, end) : 1;
         for (int t = 0; t < r->c->num_tensors; t++) {
             const at_fill *f = &r->fill[t];
             const int64_t elements = data_elements_of(r, t);

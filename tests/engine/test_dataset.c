@@ -401,6 +401,19 @@ static void far_products(void **state) {
     }
 }
 
+/* Nor does the square of an exponential. */
+static void far_squares(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    double most = 0;
+    fill(a, "args N=400\nx[N] : input\np[n:N] = exp(x[n])\n"
+            "out[n:N] = x[n]*p[n]*(p[n] + 2)/(p[n]*(p[n] + 2) + 2)\n");
+    for (int n = 0; n < 400; n++) most = fmax(most, fabs((double)values_of("x")[n]));
+    assert_true(most > 20 && most < 44);
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* Of whole numbers none would be changed. */
 static void rounded_values(void **state) {
     (void)state;
@@ -917,6 +930,7 @@ int main(void) {
         cmocka_unit_test(numbers_of_channels),
         cmocka_unit_test(far_arguments),
         cmocka_unit_test(far_products),
+        cmocka_unit_test(far_squares),
         cmocka_unit_test(halves_of_bytes),
         cmocka_unit_test(halves_of_floats),
         cmocka_unit_test(scales_of_bytes),
