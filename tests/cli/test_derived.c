@@ -236,6 +236,19 @@ static void arrays(void **state) {
     }
 }
 
+/* Integers whose difference has more than 32 bits. */
+static void far_integers(void **state) {
+    (void)state;
+    static const char *const options[] = {"", "--isa scalar", "--compiler gcc"};
+    cli_write("far.te", "args N=64\np[N] : input u8\nq[N] : input u8\n"
+                        "x[i:N] : output s32 = p[i] < 128 ? -1500000000 : 1500000000\n"
+                        "y[i:N] : output s32 = q[i] < 128 ? -1500000000 : 1500000000\n"
+                        "less[i:N] : s32 = x[i] < y[i] ? 1 : 0\n"
+                        "most[i:N] : s32 = x[i] <= y[i] ? 1 : 0\n"
+                        "same[i:N] : s32 = x[i] == y[i] ? 1 : 0\n");
+    for (int i = 0; i < 3; i++) cli_expect(0, "./autotune run ./far.te %s", options[i]);
+}
+
 /* An unknown sketch and a torn entity name what there is. */
 static void entities(void **state) {
     (void)state;
@@ -403,14 +416,23 @@ static void changed_text_in_the_log(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_in_the_log),  cmocka_unit_test(changed_text_in_the_log),
-        cmocka_unit_test(commands),         cmocka_unit_test(indices),
-        cmocka_unit_test(places_in_ranges), cmocka_unit_test(far_ranges),
-        cmocka_unit_test(large_triangle),   cmocka_unit_test(several_outputs),
-        cmocka_unit_test(packed_entries),   cmocka_unit_test(terms_with_places),
-        cmocka_unit_test(arrays),           cmocka_unit_test(entities),
-        cmocka_unit_test(lengths),          cmocka_unit_test(mistakes),
-        cmocka_unit_test(transfer),         cmocka_unit_test(large),
+        cmocka_unit_test(text_in_the_log),
+        cmocka_unit_test(changed_text_in_the_log),
+        cmocka_unit_test(commands),
+        cmocka_unit_test(indices),
+        cmocka_unit_test(places_in_ranges),
+        cmocka_unit_test(far_ranges),
+        cmocka_unit_test(large_triangle),
+        cmocka_unit_test(several_outputs),
+        cmocka_unit_test(packed_entries),
+        cmocka_unit_test(terms_with_places),
+        cmocka_unit_test(arrays),
+        cmocka_unit_test(far_integers),
+        cmocka_unit_test(entities),
+        cmocka_unit_test(lengths),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(transfer),
+        cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
