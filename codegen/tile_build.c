@@ -242,6 +242,7 @@ static at_tile_call *build(at_low *l, const at_ir *list, const at_tile_regs *reg
     b.first_fresh = AT_NEW_ARRAY(l->arena, int, l->num_tensors);
     while (find_wanted(&b, list, -1)) continue;
     at_build_list(&b, list);
+    at_build_group_loads(&b);
     at_build_group_stores(&b);
     at_build_pack_stores(&b);
     *spends = b.spends;

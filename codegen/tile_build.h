@@ -207,6 +207,12 @@ int at_build_partial(at_builder *b, at_tile_key *k);
 /* tile_group.c: stores to every so many floats that fill all of them are stores of whole registers.
  */
 void at_build_group_stores(at_builder *b);
+/* In every four lanes: out[i] is the i-th four of those of v[0], v[1], .. in turn; n: 2 to 4. */
+void at_build_interleave(at_builder *b, const int *v, int n, int *out);
+
+/* tile_group_loads.c: loads of every so many floats that lie beside each other are loads of four
+ * elements of each row. */
+void at_build_group_loads(at_builder *b);
 
 /* tile_weave_rows.c: products of bytes that are added one by one are added four at a time, where
  * they lie so. */

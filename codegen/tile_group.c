@@ -70,8 +70,7 @@ static int put_together(at_builder *b, at_tile_kind kind, int x, int y, int by) 
     return v;
 }
 
-/* In every four lanes: out[i] is the i-th four of those of v[0], v[1], .. in turn. */
-static void interleave_fours(at_builder *b, const int *v, int n, int *out) {
+void at_build_interleave(at_builder *b, const int *v, int n, int *out) {
     if (n == 2) {
         out[0] = put_together(b, AT_T_ZIP_LOW, v[0], v[1], 0);
         out[1] = put_together(b, AT_T_ZIP_HIGH, v[0], v[1], 0);
@@ -114,7 +113,7 @@ static void store_group_of(at_builder *b, const at_tile_op *old, const store_gro
         v[k] = whole[k] = old[g->op[k]].a;
         same &= v[k] == v[0] && b->vregs.data[v[k]].same;
     }
-    if (!same) interleave_fours(b, v, n, whole);
+    if (!same) at_build_interleave(b, v, n, whole);
     if (!same && b->l->target->lanes == 8) order_halves(b, whole, n);
     for (int k = 0; k < n; k++) {
         at_tile_op *op = at_build_emit(b, AT_T_STORE);

@@ -151,10 +151,14 @@ static int64_t net_stride(const at_tile *t, int op, int slot) {
     }
 }
 
-/* What an operation touches: all at once, or, of every so many elements, each by itself. How many
- * parts. */
+/* What an operation touches: all at once, or, of every so many elements, each by itself, or each
+ * four of them. How many parts. */
 static int parts_of(const at_tile_op *op, interval *v) {
     const bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
+    if (op->fours) {
+        for (int i = 0; i < op->lanes / 4; i++) v[i] = (interval){op->off + i * op->fours, 4};
+        return op->lanes / 4;
+    }
     if (!moves || !op->times) {
         *v = (interval){op->off, length_of(op)};
         return 1;
@@ -165,7 +169,7 @@ static int parts_of(const at_tile_op *op, interval *v) {
 
 static int most_parts(const at_tile *t) {
     int n = 0;
-    for (int i = 0; i < t->num_ops; i++) n += t->ops[i].times ? t->lanes : 1;
+    for (int i = 0; i < t->num_ops; i++) n += t->ops[i].times || t->ops[i].fours ? t->lanes : 1;
     return n;
 }
 
