@@ -104,12 +104,13 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
         r->registers = 0;
         ns = t->ns;
     }
+    const bool keeps_mode = at_arch_float_mode() == mode;
+    if (!keeps_mode) at_arch_set_float_mode(mode); /* for the next kernel */
     if (failed) {
         snprintf(ERROR_TEXT(out), "the kernel returned %d", failed);
         return fail(out, AT_JOB_CRASHED);
     }
-    if (at_arch_float_mode() != mode) {
-        at_arch_set_float_mode(mode);
+    if (!keeps_mode) {
         snprintf(ERROR_TEXT(out), "the kernel leaves another mode of rounding, or of numbers below "
                                   "the normal ones, than it was called in");
         return fail(out, AT_JOB_WRONG);
