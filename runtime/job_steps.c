@@ -61,6 +61,18 @@ at_job_end at_job_check_outputs(const at_inside *in, const at_job *job, const at
     return AT_JOB_RAN;
 }
 
+static at_job_end pack(const at_job *job, const at_code *code, const at_place *places, at_run *r,
+                       at_outcome *out) {
+    for (int i = 0; i < job->num_bufs; i++)
+        if (job->bufs[i].role == AT_BUF_PACKED) fill_unwritten(job, &places[i]);
+    if (!code->pack) return AT_JOB_RAN;
+    at_crash_phase(AT_PHASE_PACK);
+    const int failed = code->pack(r->buf, r->workspace, &r->par);
+    if (!failed) return AT_JOB_RAN;
+    snprintf(ERROR_TEXT(out), "the pack function returned %d", failed);
+    return fail(out, AT_JOB_CRASHED);
+}
+
 at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_code *code,
                             const at_place *places, void **buf, double best_ns, at_run *r,
                             at_run_time *t, at_outcome *out) {
@@ -79,16 +91,7 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
         if (job->bufs[i].before_offset && !job->bufs[i].stays) r->fresh = job;
     at_par_setup(&r->par, job->threads);
     at_crash_places(places, job->num_bufs + 1);
-    for (int i = 0; i < job->num_bufs; i++)
-        if (job->bufs[i].role == AT_BUF_PACKED) fill_unwritten(job, &places[i]);
-    if (code->pack) {
-        at_crash_phase(AT_PHASE_PACK);
-        int failed = code->pack(buf, workspace->start, &r->par);
-        if (failed) {
-            snprintf(ERROR_TEXT(out), "the pack function returned %d", failed);
-            return fail(out, AT_JOB_CRASHED);
-        }
-    }
+    if (pack(job, code, places, r, out)) return out->end;
     at_crash_phase(AT_PHASE_RUN);
     const int64_t limit_ns = at_run_limit(job, best_ns);
     const uint64_t mode = at_arch_float_mode();
