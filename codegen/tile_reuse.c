@@ -1,7 +1,8 @@
 /* codegen/tile_reuse.c: what a tile has worked out is not worked out again: an operation on the
  * same operands in one straight-line body is done once, and one whose operands a loop does not
- * change is done before it, as an accumulator, whose register is its own until the loop ends. So
- * are loads, those whose lanes are put together first of all.
+ * change is done before it, as are all those that make a register in each turn alike, as an
+ * accumulator, whose register is its own until the loop ends. So are loads, those whose lanes are
+ * put together first of all.
  *
  * Where a weight's scale or a mean stands beside each element of a sum, that is most of the work.
  * All of it takes registers for longer: the caller has the operations as they were. */
@@ -27,6 +28,9 @@ typedef struct {
     int known_changes[REMEMBERED][2];
     at_tile_lifts lifts;
     bool found;
+    int num;      /* virtual registers of the caller's */
+    int *inside;  /* [num] of a register's changes, those in the body of the loop at hand */
+    bool *steady; /* [num] is it made anew in each turn of that loop, and always the same? */
 } reuser;
 
 /* Loads that go before a loop which does not change what they are from. */
@@ -40,6 +44,9 @@ static bool is_pure(const at_tile_op *op) {
     return at_tile_defines(op) && op->a >= 0 && op->kind != AT_T_MOV && op->kind != AT_T_GATHER &&
            !at_tile_updates(op);
 }
+
+/* A register that others change begins with it. */
+static bool begins(const at_tile_op *op) { return op->kind == AT_T_MOV || op->kind == AT_T_CONST; }
 
 static bool ends_body(const at_tile_op *op) {
     return op->kind == AT_T_LOOP || op->kind == AT_T_END;
@@ -131,19 +138,77 @@ static int before_loop(reuser *r, int v, const int *copies, int num_copies) {
     return new_register(r, reg);
 }
 
+/* Registers that may be steady: all changes stand in the loop's body itself, and the first of them
+ * does not hang on what the register held. */
+static void find_made_inside(reuser *r, int from, int to) {
+    int depth = 0;
+    memset(r->inside, 0, sizeof *r->inside * (size_t)r->num);
+    memset(r->steady, 0, sizeof *r->steady * (size_t)r->num);
+    for (int i = from; i < to; i++) {
+        const at_tile_op *op = &r->ops[i];
+        depth += (op->kind == AT_T_LOOP) - (op->kind == AT_T_END);
+        if (depth != 1 || !at_tile_defines(op) || op->dst >= r->num) continue;
+        if (!r->inside[op->dst]++) r->steady[op->dst] = is_pure(op) || begins(op);
+    }
+    for (int i = from; i < to; i++) {
+        const at_tile_op *op = &r->ops[i];
+        if (!at_tile_defines(op) || op->dst >= r->num) continue;
+        const int all = r->defs[op->dst];
+        if (r->inside[op->dst] != all || (all == 1 && begins(op))) r->steady[op->dst] = false;
+    }
+}
+
+/* May the operation at hand be done before the loop, as far as this operand goes? changes: of each
+ * register, those so far in this body. */
+static bool is_known_before(const reuser *r, int v, const int *changes, int from, int to) {
+    if (v < 0) return true;
+    if (v < r->num && r->steady[v]) return changes[v] > 0;
+    return stays(r, v, from, to);
+}
+
+/* One that stays in the loop needs what a register holds in the end. Was one not that? */
+static bool needs_less(reuser *r, int v, const int *changes) {
+    if (v < 0 || v >= r->num || !r->steady[v] || changes[v] == r->inside[v]) return false;
+    r->steady[v] = false;
+    return true;
+}
+
+/* Sets steady. */
+static void find_steady(reuser *r, int from, int to) {
+    find_made_inside(r, from, to);
+    for (bool any = true; any;) {
+        any = false;
+        memset(r->changes, 0, sizeof *r->changes * (size_t)r->num);
+        for (int i = from; i < to; i++) {
+            const at_tile_op *op = &r->ops[i];
+            const bool defines = at_tile_defines(op) && op->dst < r->num;
+            if (defines && r->steady[op->dst]) {
+                const bool may = is_pure(op) || begins(op) || at_tile_updates(op);
+                if (!may || !is_known_before(r, op->a, r->changes, from, to) ||
+                    !is_known_before(r, op->b, r->changes, from, to))
+                    r->steady[op->dst] = false, any = true;
+            }
+            if (!defines || !r->steady[op->dst]) {
+                any |= needs_less(r, op->a, r->changes);
+                any |= needs_less(r, op->b, r->changes);
+            }
+            if (defines) r->changes[op->dst]++;
+        }
+    }
+}
+
 /* From the loop at `from` to its end at `to`: what can be is moved to before it. */
 static void lift(reuser *r, int from, int to) {
     at_tile_op *lifted = AT_NEW_ARRAY(r->l->arena, at_tile_op, to - from + 1);
     at_tile_op *rest = AT_NEW_ARRAY(r->l->arena, at_tile_op, to - from + 1);
-    int copies[32], num_copies = 0, n = 0, left = 0, depth = 0;
+    int *copies = AT_NEW_ARRAY(r->l->arena, int, 2 * (to - from) + 1);
+    int num_copies = 0, n = 0, left = 0;
     if (r->ops[from].trip_arg >= 0)
         return; /* it may not run at all, and its pointers lead nowhere */
+    find_steady(r, from, to);
     for (int i = from; i < to; i++) {
         at_tile_op op = r->ops[i];
-        depth += (op.kind == AT_T_LOOP) - (op.kind == AT_T_END);
-        bool lifts = depth == 1 && i > from && is_pure(&op) && r->defs[op.dst] == 1 &&
-                     num_copies <= 30 && stays(r, op.a, from, to) &&
-                     (op.b < 0 || stays(r, op.b, from, to));
+        const bool lifts = at_tile_defines(&op) && op.dst < r->num && r->steady[op.dst];
         if (!lifts) {
             rest[left++] = op;
             continue;
@@ -156,8 +221,6 @@ static void lift(reuser *r, int from, int to) {
             *regs[j] = (int16_t)v;
         }
         r->out->vregs[op.dst].acc = true;
-        r->ops[i].kind = AT_T_CONST; /* defined outside: no longer between these operations */
-        r->ops[i].dst = -1;
         lifted[n++] = op;
     }
     memcpy(r->ops + from, lifted, sizeof *lifted * (size_t)n);
@@ -231,6 +294,9 @@ bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
     out->num_vregs = num_vregs;
     r.defs = AT_NEW_ARRAY(l->arena, int, num_vregs);
     r.changes = AT_NEW_ARRAY(l->arena, int, num_vregs);
+    r.num = num_vregs;
+    r.inside = AT_NEW_ARRAY(l->arena, int, num_vregs);
+    r.steady = AT_NEW_ARRAY(l->arena, bool, num_vregs);
     r.same_as = AT_NEW_ARRAY(l->arena, int, num_vregs);
     memset(r.same_as, -1, sizeof *r.same_as * (size_t)num_vregs);
     for (int i = 0; i < num_ops; i++)

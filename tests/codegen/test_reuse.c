@@ -218,11 +218,37 @@ static void loads(void **state) {
     at_arena_free(a);
 }
 
+/* A function of a row's number is worked out before the loop over the row, with all the
+ * operations that change a register one after the other; one of the elements stays in the loop. */
+static void functions(void **state) {
+    (void)state;
+    enum { KINDS = 4 };
+    static const int kinds[KINDS] = {AT_T_MUL_ADD, AT_T_FMA, AT_T_BLEND, AT_T_MOV};
+#define ROWS(name, value)                                                                          \
+    {                                                                                              \
+        name, "Y=8 X=4096 x0=256 x1=16",                                                           \
+            "a[Y, X] : input\ns[Y] : input\no[y:Y, x:X] = " value "\n",                            \
+            "y, x0, x1:vec =>\n    @o = y, {x0, x1}/x\n"                                           \
+    }
+    static const program plain = ROWS("plain", "exp(a[y, x]) - s[y]"),
+                         of_row = ROWS("of_row", "exp(a[y, x]) - log(s[y])");
+#undef ROWS
+    at_arena *a = at_arena_new();
+    const at_low *l = lowered(a, &plain), *of = lowered(a, &of_row);
+    assert_true(count_at(l, AT_T_MUL_ADD, 2) > 0);
+    for (int k = 0; k < KINDS; k++)
+        assert_int_equal(count_at(of, (at_tile_kind)kinds[k], 2),
+                         count_at(l, (at_tile_kind)kinds[k], 2));
+    assert_true(count_at(of, AT_T_MUL_ADD, 1) > 0);
+    assert_true(count_at(of, AT_T_BLEND, 1) > 0);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(variance), cmocka_unit_test(rows),    cmocka_unit_test(stored),
-        cmocka_unit_test(windows),  cmocka_unit_test(no_turn), cmocka_unit_test(products),
-        cmocka_unit_test(loads),
+        cmocka_unit_test(variance), cmocka_unit_test(rows),      cmocka_unit_test(stored),
+        cmocka_unit_test(windows),  cmocka_unit_test(no_turn),   cmocka_unit_test(products),
+        cmocka_unit_test(loads),    cmocka_unit_test(functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
