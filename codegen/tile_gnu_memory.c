@@ -192,7 +192,21 @@ static bool is_narrow_slot(const at_tile *t, const at_tile_op *op) {
     return at_type_bytes(t->slot_type[op->slot]) != 4;
 }
 
+/* Each four of lanes to its own place. */
+static void store_fours(at_text *out, const at_tile_op *op) {
+    for (int i = 0; i < op->lanes / 4; i++) {
+        at_text_add(out, i ? " at_store4(" : "at_store4(");
+        address(out, op, i * op->fours);
+        at_text_addf(out, ", v%d, %d);", op->a, 4 * i);
+    }
+    at_text_add(out, "\n");
+}
+
 void at_gnu_store(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->fours) {
+        store_fours(out, op);
+        return;
+    }
     const bool is_part = op->times || op->lanes < t->lanes;
     if ((is_narrow_slot(t, op) && !op->packed) || (is_part && t->slot_type[op->slot] == AT_S32)) {
         store_narrow(out, t, op);

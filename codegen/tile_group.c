@@ -3,7 +3,8 @@
  *
  *     store [y+0] 2*i, r0;  store [y+1] 2*i, r1   ->   store [y+0], r2;  store [y+8], r3
  *
- * They stand where the last of them stood. */
+ * Four that lie beside each other in longer rows become stores of four elements of each row. They
+ * stand where the last of them stood. */
 #include "codegen/tile_build.h"
 
 #include <string.h>
@@ -35,15 +36,31 @@ static int store_at(const at_builder *b, const at_tile_op *like, int64_t off, in
     return -1;
 }
 
+static int members_of(const at_tile_op *op) {
+    return op->times < MOST_APART ? op->times : MOST_APART;
+}
+
+/* Do all of a register's elements lie behind each other then? */
+static bool fills(const at_builder *b, const at_tile_op *op) {
+    return op->times <= MOST_APART && b->l->target->joins_fours;
+}
+
+static bool can_join(const at_builder *b, const at_tile_op *op) {
+    const at_target *t = b->l->target;
+    const bool is_wide = at_type_bytes(b->l->tensors[tensor_of(b, op->slot)].type) == 4;
+    return fills(b, op) || (op->times >= MOST_APART && is_wide &&
+                            (t->lanes == MOST_APART ? t->joins_fours : t->gnu_insert != NULL));
+}
+
 /* The group whose least address the store at i of the body from..to has; false: it is none. */
 static bool find_group(const at_builder *b, int i, int from, int to, store_group *g) {
     const at_tile_op *op = &b->ops.data[i];
     int first = i;
-    if (op->kind != AT_T_STORE || op->times < 2 || op->times > MOST_APART ||
-        op->lanes != b->l->target->lanes)
+    if (op->kind != AT_T_STORE || op->times < 2 || op->lanes != b->l->target->lanes ||
+        !can_join(b, op))
         return false;
     g->last = i;
-    for (int k = 0; k < op->times; k++) {
+    for (int k = 0; k < members_of(op); k++) {
         int at = g->op[k] = k ? store_at(b, op, op->off + k, from, to) : i;
         if (at < 0) return false;
         if (at < first) first = at;
@@ -107,27 +124,30 @@ static void order_halves(at_builder *b, int *v, int n) {
 
 static void store_group_of(at_builder *b, const at_tile_op *old, const store_group *g) {
     const at_tile_op *first = &old[g->op[0]];
-    int v[MOST_APART], whole[MOST_APART], n = first->times;
+    int v[MOST_APART], whole[MOST_APART], n = members_of(first);
+    const bool filled = fills(b, first);
+    const int lanes = b->l->target->lanes;
     bool same = true;
     for (int k = 0; k < n; k++) {
         v[k] = whole[k] = old[g->op[k]].a;
         same &= v[k] == v[0] && b->vregs.data[v[k]].same;
     }
     if (!same) at_build_interleave(b, v, n, whole);
-    if (!same && b->l->target->lanes == 8) order_halves(b, whole, n);
+    if (!same && filled && lanes == 8) order_halves(b, whole, n);
     for (int k = 0; k < n; k++) {
         at_tile_op *op = at_build_emit(b, AT_T_STORE);
         *op = *first;
         op->times = 0;
         op->a = (int16_t)whole[k];
-        op->off = first->off + (int64_t)k * b->l->target->lanes;
+        op->off = first->off + (int64_t)k * (filled ? lanes : first->times);
+        op->fours = filled || lanes == MOST_APART ? 0 : MOST_APART * first->times;
     }
 }
 
 void at_build_group_stores(at_builder *b) {
     AT_VEC(store_group) groups = {0};
     const int n = b->ops.len;
-    if (!b->l->target->joins_fours || b->failed) return;
+    if (b->failed || b->l->target->is_double) return;
     int *group_of = AT_NEW_ARRAY(b->l->arena, int, n + 1);
     memset(group_of, -1, sizeof *group_of * (size_t)n);
     for (int from = 0, to; from < n; from = to + 1) {
@@ -135,10 +155,10 @@ void at_build_group_stores(at_builder *b) {
         for (int i = from; i < to; i++) {
             store_group g;
             bool is_free = group_of[i] < 0 && find_group(b, i, from, to, &g);
-            for (int k = 0; is_free && k < b->ops.data[i].times; k++)
+            for (int k = 0; is_free && k < members_of(&b->ops.data[i]); k++)
                 is_free = group_of[g.op[k]] < 0;
             if (!is_free) continue;
-            for (int k = 0; k < b->ops.data[i].times; k++) group_of[g.op[k]] = groups.len;
+            for (int k = 0; k < members_of(&b->ops.data[i]); k++) group_of[g.op[k]] = groups.len;
             *at_push(b->l->arena, &groups) = g;
         }
     }

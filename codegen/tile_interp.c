@@ -246,7 +246,10 @@ static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[]
         for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = get(t, op, m, 0);
         break;
     case AT_T_STORE:
-        for (int j = 0; j < op->lanes; j++)
+        for (int j = 0; j < op->lanes && op->fours; j++)
+            put(t, op, m + j / 4 * op->fours * at_type_bytes(t->slot_type[op->slot]), j % 4,
+                reg[op->a][j]);
+        for (int j = 0; j < op->lanes && !op->fours; j++)
             put(t, op, m, op->times ? at_tile_lane_from(op, j) : j, reg[op->a][j]);
         break;
     case AT_T_MOV: memcpy(reg[op->dst], reg[op->a], sizeof reg[0]); break;

@@ -44,9 +44,9 @@ static const char *check_memory(const at_tile *t, const at_tile_op *op, const bo
         return "floats of 16 bits as they lie are none";
     if (memory && op->packed && at_type_bytes(t->slot_type[op->slot]) == 4)
         return "several elements to a lane have 32 bits each";
-    if (op->fours && (op->kind != AT_T_LOAD || !t->target->gnu_insert || !at_tile_is_wide(t, op) ||
-                      op->lanes % AT_TILE_SQUARE || op->times || op->by))
-        return "the set does not load fours of lanes from places of their own";
+    if (op->fours && ((op->kind != AT_T_LOAD && op->kind != AT_T_STORE) || !t->target->gnu_insert ||
+                      !at_tile_is_wide(t, op) || op->lanes % AT_TILE_SQUARE || op->times || op->by))
+        return "the set does not move fours of lanes from or to places of their own";
     if (op->kind == AT_T_STORE && op->packed && op->lanes % AT_TILE_SQUARE)
         return "several elements to a lane are stored other than fours of lanes at a time";
     if (memory && op->slot >= t->num_slots && op->slot != frame && !made[op->slot])

@@ -58,7 +58,8 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
         return;
     }
     case AT_T_STORE:
-        if (!op->times) k->stores += times;
+        if (op->fours) k->stores += times * (op->lanes / 4), k->adds += times * (op->lanes / 4 - 1);
+        else if (!op->times) k->stores += times;
         else if (at_tile_stores_by_masks(w->t->target, op))
             k->stores += times * at_tile_spread_parts(op, w->t->lanes);
         else k->stores += times * op->lanes;

@@ -101,6 +101,17 @@ static void load_fours(at_x86 *x, const at_tile_op *op) {
     }
 }
 
+/* Each four of lanes to its own place. */
+static void store_fours(at_x86 *x, const at_tile_op *op) {
+    at_tile_op one = *op;
+    const at_x86_arg k0 = at_mask_reg(0), v = at_vec(op->a, 64);
+    EMIT(x, VMOVUPS, at_x86_memory(x, op, 16), k0, at_vec(op->a, 16));
+    for (int i = 1; i < op->lanes / 4; i++) {
+        one.off += op->fours;
+        EMIT(x, VEXTRACTF32X4, at_x86_memory(x, &one, 16), k0, v, at_imm(i));
+    }
+}
+
 /* Do lanes of a load go round as an instruction has them, without a permutation? */
 static at_x86_op repeats(const at_tile_op *op) {
     if (!op->packed || !op->by || !op->cyclic || op->plus || op->lanes != op->by)
@@ -129,7 +140,8 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
         return;
     }
     if (op->fours) {
-        load_fours(x, op);
+        if (store) store_fours(x, op);
+        else load_fours(x, op);
         return;
     }
     bool whole = n == 4 || n == 8 || n == 16;

@@ -96,7 +96,7 @@ static void packed_moves(at_arena *a, const at_target *target) {
 }
 
 /* Squares beside each other: fours of lanes from places of their own, before or behind the first,
- * turned round together. */
+ * turned round together, and stored to such places. */
 static void fours_apart(at_arena *a, const at_target *target) {
     static const int distances[] = {-8, 4, 24, 56};
     for (int i = 0; i < 4 * NUM_TYPES && target->gnu_insert; i++) {
@@ -113,6 +113,7 @@ static void fours_apart(at_arena *a, const at_target *target) {
             add_arithmetic(&m, AT_T_ZIP_LOW + k, 2 + k, 0, 1)->lanes = (uint8_t)lanes;
             add_move(&m, AT_T_STORE, 2 + k, OUT, 64 * k, lanes)->packed = packed;
         }
+        if (!packed) add_move(&m, AT_T_STORE, 2, OUT, 3, lanes)->fours = distances[i / NUM_TYPES];
         compare(&m, at_format(a, "fours of %s", at_type_of(type)->name), lanes);
     }
 }
