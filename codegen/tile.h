@@ -107,8 +107,8 @@ typedef struct at_tile_op {
     int32_t most;  /* index: of a number from 0 to this; by = 1: as it is; loop: 2^n, as `by` is */
     bool cyclic;   /* load */
     bool grouped;  /* load of every so many floats: number `plus` of each whole group of `times` */
-    int64_t fours; /* load, store of 32 bits to a lane: each four of lanes lies so many elements behind the
-                      one before; 0: they are one run */
+    int64_t fours; /* load, store of 32 bits to a lane: each four of lanes lies so many elements
+                      behind the one before; 0: they are one run */
     uint8_t element; /* product, alone or with a sum, or dot: 1 + the lane of b that all of
                         a's are multiplied with; 0: each with its own */
     bool packed;   /* load, broadcast, store, dot: a lane is the 32 bits that lie there: four bytes,
