@@ -181,7 +181,14 @@ static double work_of(const at_tile *t) {
     return sum;
 }
 
-/* With what is worked out once where that is less work, and none takes turns with fewer. */
+/* Are the operations of y to be preferred? They are less work, and none takes turns with fewer, or
+ * they are half of it at most: what takes turns may be what is worked out once. */
+static bool is_better(const at_tile *y, int turns_of_y, const at_tile *x, int turns_of_x) {
+    const double work = work_of(y), before = work_of(x);
+    return work < (turns_of_y < turns_of_x ? before / 2 : before);
+}
+
+/* With what is worked out once where that is better. */
 static bool allocate_best(at_builder *b, at_tile *t) {
     int *tensor = AT_NEW_ARRAY(b->l->arena, int, b->most_slots);
     const bool spills = b->regs->spills && !b->l->target->is_double;
@@ -196,7 +203,7 @@ static bool allocate_best(at_builder *b, at_tile *t) {
             continue;
         const listing in = {reused.ops, reused.vregs, reused.num_ops, reused.num_vregs};
         int others = allocate(b->l, &in, tensor, false, &other);
-        if (!others || others < turns || (turns && work_of(&other) >= work_of(t))) continue;
+        if (!others || (turns && !is_better(&other, others, t, turns))) continue;
         *t = other;
         return true;
     }

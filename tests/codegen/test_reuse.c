@@ -219,7 +219,8 @@ static void loads(void **state) {
 }
 
 /* A function of a row's number is worked out before the loop over the row, with all the
- * operations that change a register one after the other; one of the elements stays in the loop. */
+ * operations that change a register one after the other; one of the elements stays in the loop. Two
+ * vectors beside each other do not keep it there to take turns. */
 static void functions(void **state) {
     (void)state;
     enum { KINDS = 4 };
@@ -233,6 +234,10 @@ static void functions(void **state) {
     static const program plain = ROWS("plain", "exp(a[y, x]) - s[y]"),
                          of_row = ROWS("of_row", "exp(a[y, x]) - log(s[y])");
 #undef ROWS
+    static const program two = {
+        "two", "Y=8 X=4096 x0=128 x1=32",
+        "a[Y, X] : input\ns[Y] : input\no[y:Y, x:X] = a[y, x] - log(s[y])\n",
+        "y, x0, x1:vec =>\n    @o = y, {x0, x1}/x\n"};
     at_arena *a = at_arena_new();
     const at_low *l = lowered(a, &plain), *of = lowered(a, &of_row);
     assert_true(count_at(l, AT_T_MUL_ADD, 2) > 0);
@@ -241,6 +246,7 @@ static void functions(void **state) {
                          count_at(l, (at_tile_kind)kinds[k], 2));
     assert_true(count_at(of, AT_T_MUL_ADD, 1) > 0);
     assert_true(count_at(of, AT_T_BLEND, 1) > 0);
+    assert_int_equal(count_at(lowered(a, &two), AT_T_BLEND, 2), 0);
     at_arena_free(a);
 }
 
