@@ -222,7 +222,8 @@ static void refused(void **state) {
                  "needs what is not there yet: Qelu (node \"n\")");
     expect_error(4, "./autotune run m.onnx --dim N=3 --input x=x.npy", "\"x\" has 2 where N is 3");
     expect_error(2, "./autotune run m.onnx --input x=x.npy --output z=z.npy", "no output \"z\"");
-    expect_error(2, "./autotune run m.onnx --input x=x.npy --output z.npy", "NAME=FILE.npy");
+    expect_error(2, "./autotune run m.onnx --input x=x.npy --output z.npy",
+                 "--output z.npy: of a network NAME=FILE is expected");
     expect_error(2, "echo text >t.npy; ./autotune run m.onnx --input x=x.npy --output y=t.npy",
                  "t.npy");
     expect_error(2, "./autotune show dense --dim N=2", "--dim goes with a network");

@@ -53,6 +53,8 @@ typedef struct random_program {
     rp_index index[RP_INDICES];
     rp_node node[RP_NODES];
     const char *tree; /* the tree as text, instead of nodes; NULL: of nodes */
+    const struct built
+        *entries_of; /* its index tensors have the ranges of these; NULL: their own */
     bool pack_inline;
     bool full; /* a table above was too small: not to be used */
 } random_program;
@@ -70,8 +72,9 @@ typedef struct built {
     at_compute *compute;
     at_tree *tree;
     at_program *program;
-    int range;     /* float inputs are integers in -range .. range */
-    at_data *data; /* [tensor] inputs */
+    int range;               /* float inputs are integers in -range .. range */
+    at_data *data;           /* [tensor] inputs */
+    at_index_range *entries; /* [tensor] of index tensors that the program says nothing about */
     at_error err;
 } built;
 

@@ -98,8 +98,7 @@ static void fill_index(at_rng *rng, const rp_index *x, int64_t limit, int32_t *o
         }
 }
 
-/* entries: of index tensors that the program says nothing about. */
-static at_status fill(built *b, const random_program *p, const at_index_range *entries) {
+static at_status fill(built *b, const random_program *p) {
     at_rng rng;
     at_rng_seed(&rng, p->seed, 13);
     b->data = AT_NEW_ARRAY(b->arena, at_data, b->compute->num_tensors);
@@ -116,7 +115,7 @@ static at_status fill(built *b, const random_program *p, const at_index_range *e
             continue;
         }
         b->data[t].i = AT_NEW_ARRAY(b->arena, int32_t, n + 1);
-        if (!p->num_indices) at_index_fill(&entries[t], 0, n, &rng, b->data[t].i);
+        if (!p->num_indices) at_index_fill(&b->entries[t], 0, n, &rng, b->data[t].i);
         for (int i = 0; i < p->num_indices; i++)
             if (!strcmp(p->index[i].tensor, x->name)) {
                 AT_TRY(evaluate(b, p->index[i].limit, &limit));
@@ -175,6 +174,20 @@ static at_status open(built *b, const random_program *p) {
     return at_program_verify(b->arena, b->program, &b->err);
 }
 
+/* Stages that edits add must not change what index tensors may hold. */
+static at_status find_ranges(built *b, const random_program *p) {
+    const int num = b->compute->num_tensors;
+    b->entries = AT_NEW_ARRAY(b->arena, at_index_range, num);
+    if (p->num_indices) return AT_OK;
+    const built *of = p->entries_of;
+    if (!of)
+        return at_compute_index_ranges(b->arena, b->compute, b->values, b->entries, NULL, &b->err);
+    for (int t = 0; t < num; t++)
+        if (b->compute->tensors[t].role == AT_ROLE_INDEX)
+            b->entries[t] = of->entries[at_compute_find(of->compute, b->compute->tensors[t].name)];
+    return AT_OK;
+}
+
 use build_open(built *b, const random_program *p) {
     enum { LONGEST = 70, WORK = 60000 };
     memset(b, 0, sizeof *b);
@@ -183,14 +196,11 @@ use build_open(built *b, const random_program *p) {
     if (open(b, p) != AT_OK) return USE_REFUSED;
     if (work(b->program->root, 1) > WORK) return USE_TOO_LARGE;
     const int num = b->compute->num_tensors;
-    at_index_range *entries = AT_NEW_ARRAY(b->arena, at_index_range, num);
     double *given = AT_NEW_ARRAY(b->arena, double, num);
-    if (!p->num_indices &&
-        at_compute_index_ranges(b->arena, b->compute, b->values, entries, NULL, &b->err) != AT_OK)
-        return USE_REFUSED;
+    if (find_ranges(b, p) != AT_OK) return USE_REFUSED;
     for (int t = 0; t < num; t++)
         given[t] = b->compute->tensors[t].role == AT_ROLE_INDEX && !p->num_indices
-                       ? (double)entries[t].hi
+                       ? (double)b->entries[t].hi
                        : -1;
     /* Fractions are halves and quarters: a few more bits. */
     double most = strchr(p->compute, '.') ? 1 << 16 : 1 << 24;
@@ -199,7 +209,7 @@ use build_open(built *b, const random_program *p) {
         if (at_compute_bound(b->compute, b->values, b->range, given, LONGEST, &ratio) <= most)
             break;
     if (!b->range || (p->range && b->range < p->range)) return USE_TOO_LARGE;
-    return fill(b, p, entries) == AT_OK ? USE_OK : USE_REFUSED;
+    return fill(b, p) == AT_OK ? USE_OK : USE_REFUSED;
 }
 
 void build_close(built *b) { at_arena_free(b->arena); }

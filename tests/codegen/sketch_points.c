@@ -71,6 +71,7 @@ static at_arena *make_point(const original *x, int sketch, int64_t index, random
     out->tree = at_strdup(a, s->s->tree_text);
     out->seed = x->p->seed;
     out->range = x->built.range;
+    out->entries_of = &x->built;
     return a;
 }
 

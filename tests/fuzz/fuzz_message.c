@@ -11,8 +11,8 @@
 
 enum { MOST_BYTES = 65536 }; /* fit a socket's buffer */
 
-static const at_buf bufs[] = {{"data", AT_BUF_IN, false, 0, 64, 0, 0},
-                              {"out", AT_BUF_OUT, false, 64, 64, 0, 0}};
+static const at_buf bufs[] = {{.name = "data", .role = AT_BUF_IN, .offset = 0, .size_bytes = 64},
+                              {.name = "out", .role = AT_BUF_OUT, .offset = 64, .size_bytes = 64}};
 static const uint8_t code[] = {0xc3};
 static const at_blob blobs[] = {{"tile", code, sizeof code}};
 static const int64_t expected[] = {128};

@@ -303,7 +303,7 @@ static void mistakes(void **state) {
         {"VARIANT + 1 > 2", "mm.c:1:1: its values are texts, which are compared with == or !="},
         {"PART > 2", "mm.c:1:1: PART has 3 parts: PART_0 to PART_2 are numbers"},
         {"PART_3 > 2", "mm.c:1:1: \"PART_3\" is no knob and no size; did you mean \"PART\"?"},
-        {"TILE <= ", "mm.c:1:9: expected a value"},
+        {"TILE <= ", "mm.c:1:8: expected a value, got the end"},
         {"TILE <= 4)", "mm.c:1:10: expected an operator or the end"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
