@@ -20,13 +20,15 @@ static double points_of(const at_stage_facts *f, const at_expr *e) {
     return points;
 }
 
-/* Of what the stage reads of a tensor. */
+/* Of what the stage reads of a tensor, the first that is padded; NULL: nothing is. */
+static const at_expr *padded_of(const sketch_state *s, const char *stage, int tensor) {
+    return at_edit_padded_of(s->compute, at_compute_find(s->compute, stage), tensor);
+}
+
 static bool make_one(sketch_state *s, const char *stage, int tensor, const at_facts_given *given) {
-    const int of = at_compute_find(s->compute, stage);
-    const at_expr *e = at_edit_padded_of(s->compute, of, tensor);
     at_error why;
-    if (!e) return false;
-    const double points = points_of(&s->facts->of[of], e);
+    const double points =
+        points_of(&s->facts->of[at_compute_find(s->compute, stage)], padded_of(s, stage, tensor));
     const char *from = s->compute->tensors[tensor].name, *name = sketch_fresh_of(s, from, "pad");
     if (sketch_make(s, AT_EDIT_PAD, stage, from, NULL, name) != AT_OK) return false;
     for (int i = 0; s->strips && s->strips[i]; i++)
@@ -43,7 +45,11 @@ bool rewrite_padding(sketch_state *s, int stage, const at_facts_given *given) {
     if (!x->num_reduce || x->cycle || x->is_recurrence || x->is_packing || tile_has_lists(x))
         return false;
     for (int t = 0; t < at_compute_find(s->compute, name); t++)
-        for (sketch_state *b; make_one(b = sketch_branch(s, ""), name, t, given); any = true)
+        while (padded_of(s, name, t)) {
+            sketch_state *b = sketch_branch(s, "");
+            if (!make_one(b, name, t, given)) break;
             *s = *b;
+            any = true;
+        }
     return any;
 }
