@@ -5,7 +5,7 @@
 #include "codegen/x86/encode.h"
 #include "codegen/tile_pick.h"
 
-/* With a mask operand where the set has those. */
+/* With a mask operand where the set has such operands. */
 static void emit(at_x86 *x, at_x86_op op, at_x86_arg dst, at_x86_arg a, at_x86_arg b) {
     const at_x86_arg masked[] = {dst, at_mask_reg(0), a, b}, plain[] = {dst, a, b};
     const bool has_masks = x->set->width == 64;

@@ -72,7 +72,7 @@ void at_x86_spreads(at_x86 *x) {
             uint8_t lane = (uint8_t)from(&x->spreads.data[i], lanes, j);
             at_asm_raw(&x->code, &lane, 1);
         }
-    /* Bytes are taken by 16, whatever stands behind those of the lanes. */
+    /* Bytes are taken by 16, whatever stands behind the bytes of the lanes. */
     for (int i = 0, last = x->spreads.len - 1; last >= 0 && i < 16 - lanes; i++)
         if (x->spreads.data[last].bytes) at_asm_raw(&x->code, &(uint8_t){0x80}, 1);
     for (int i = 0; i < x->spread_patches.len && !x->code.bad; i++) {

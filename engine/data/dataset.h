@@ -84,8 +84,8 @@ void at_dataset_give_indices(at_dataset *d, int tensor, const int32_t *entries);
 at_status at_dataset_expect(at_arena *a, at_dataset *d, at_error *err);
 /* Has an expression that operation, the indices of its reads aside? */
 bool at_dataset_calculates(const at_expr *e, at_op op);
-/* Integers (dataset_types.c): of their types; one of them; and those that the draw leaves to
- * elements that are placed become others. */
+/* Integers (dataset_types.c): a tensor's, of its type; one element; and numbers that the draw
+ * leaves to placed elements become others. */
 void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng);
 void at_dataset_put_whole(at_type type, void *to, int64_t i, int64_t v);
 void at_dataset_spare_ends(const at_dataset *d, int t);

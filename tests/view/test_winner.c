@@ -237,7 +237,7 @@ static int first_of(const at_record *all, const at_record *r) {
     return i;
 }
 
-/* context < 0: of all contexts the fastest, of two as fast that which came first. */
+/* context < 0: of all contexts the fastest, of two as fast the earlier record. */
 static const at_record *best_of(at_arena *a, const at_record *all, int n, int context) {
     bool *wins = AT_NEW_ARRAY(a, bool, n);
     const at_record *best = NULL;
