@@ -9,14 +9,6 @@ void at_dataset_put_whole(at_type type, void *to, int64_t i, int64_t v) {
     memcpy((char *)to + (int64_t)bytes * i, &bits, bytes); /* the lowest come first */
 }
 
-static int64_t get_whole(at_type type, const char *from, int64_t i) {
-    const int bytes = (int)at_type_bytes(type), unused = 32 - 8 * bytes;
-    uint32_t bits = 0;
-    memcpy(&bits, from + bytes * i, (size_t)bytes); /* the lowest come first */
-    bits <<= unused;
-    return at_type_of(type)->least < 0 ? (int32_t)bits >> unused : (int64_t)(bits >> unused);
-}
-
 void at_dataset_spare_ends(const at_dataset *d, int t) {
     const at_draw *draw = &d->rule.draw[d->draw];
     const at_fill *f = &draw->fill[t];
@@ -26,7 +18,7 @@ void at_dataset_spare_ends(const at_dataset *d, int t) {
     const int64_t lower = w.step * f->spared_least, upper = w.step * f->spared_most;
     char *to = at_store_at(d->store, d->offset[t]);
     for (int64_t i = at_dataset_elements(d, t) - 1; i >= 0; i--) {
-        const int64_t v = get_whole(x->type, to, i);
+        const int64_t v = (int64_t)at_type_value(x->type, to, i);
         if (v < w.least + lower) at_dataset_put_whole(x->type, to, i, v + lower);
         else if (v > w.most - upper) at_dataset_put_whole(x->type, to, i, v - upper);
     }
