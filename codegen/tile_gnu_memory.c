@@ -332,6 +332,7 @@ static void pick(at_text *out, const at_tile *t, const at_tile_op *op) {
                      (long long)(op->off + at_tile_lane_from(op, i)));
     at_text_add(out, "};\n");
 }
+
 /* Each four of lanes from its own place. */
 static void load_fours(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_addf(out, "at_load4(v%d, ", op->dst);

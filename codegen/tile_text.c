@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include <math.h>
-
 void at_c_float(at_text *out, float x) {
     bool minus_zero = x == 0 && signbit(x);
     if (x > -1e6f && x < 1e6f && x == (float)(int)x && !minus_zero)
@@ -18,6 +16,7 @@ void at_c_constant(at_text *out, const at_tile *t, const at_tile_op *op) {
     if (t->target->is_double && isfinite(op->number)) at_text_addf(out, "%a", op->number);
     else at_c_float(out, (float)op->number);
 }
+
 const char *at_tile_comparison(const at_tile_op *op) {
     return op->kind == AT_T_LESS ? "<" : op->kind == AT_T_AT_MOST ? "<=" : "==";
 }
