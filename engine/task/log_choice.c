@@ -214,9 +214,9 @@ static int rank(const at_engine_options *o, const at_record *r, const at_pattern
         ours && o->set & AT_SET_PACKING && !strcmp(c->packing, at_packing_name(o->packing)),
         ours && c->cache && !strcmp(c->cache, at_cache_name(o->cache)),
     };
-    int rank = 1;
-    for (size_t i = 0; i < sizeof agrees / sizeof *agrees; i++) rank = 2 * rank + agrees[i];
-    return rank;
+    int n = 1;
+    for (size_t i = 0; i < sizeof agrees / sizeof *agrees; i++) n = 2 * n + agrees[i];
+    return n;
 }
 
 static void count_versions(const at_engine_options *o, const at_log_choice *c,
