@@ -161,14 +161,19 @@ static at_status measure_near(prober *p, int rows, int64_t b, float *step_ns, fl
     return AT_OK;
 }
 
+/* Bytes that come from L2, and stay there. */
+static int64_t half_of_l2(void) {
+    const int64_t l2 = at_cpu_facts()->l2_bytes;
+    return (l2 ? l2 : 512 << 10) / 2;
+}
+
 static at_status measure_tile(prober *p, int rows, int vectors, at_speeds *s, at_error *err) {
     enum { FAR_STEPS = 256 };
     double far;
     int64_t b = (int64_t)vectors * p->target->lanes, panel = b * 4 * FAR_STEPS;
-    int64_t l2 = at_cpu_facts()->l2_bytes ? at_cpu_facts()->l2_bytes : 512 << 10;
     float *step = &s->step_ns[vectors - 1][rows - 1], *call = &s->call_ns[vectors - 1][rows - 1];
     AT_TRY(measure_near(p, rows, b, step, call, err));
-    AT_TRY(time_tile(p, rows, b, 1, (int)(l2 / 2 / panel), FAR_STEPS, &far, err));
+    AT_TRY(time_tile(p, rows, b, 1, (int)(half_of_l2() / panel), FAR_STEPS, &far, err));
     s->far_ns[vectors - 1][rows - 1] =
         (float)fmax((far - (double)*call) / FAR_STEPS, (double)*step);
     return AT_OK;
@@ -231,8 +236,7 @@ static at_status measure_alone(prober *p, at_speeds *s, at_error *err) {
                                  "acc[y:Y, x:X] = sum(k:K) a[y, k] * w[x/B, k, x%B]\n"
                                  "out[y:Y, x:X] = acc[y, x]\n";
     enum { STEPS = 256, LINE = 16 };
-    const int64_t l2 = at_cpu_facts()->l2_bytes ? at_cpu_facts()->l2_bytes : 512 << 10,
-                  panels = l2 / 2 / (2 * LINE * 4 * STEPS);
+    const int64_t panels = half_of_l2() / (2 * LINE * 4 * STEPS);
     double ns[2];
     for (int i = 0; i < 2; i++) {
         const size sizes[] = {
