@@ -40,7 +40,8 @@ typedef struct at_target {
     int most_stored_step; /* the same of a store, which leaves alone what lies between; 0: none */
     int default_lanes;    /* that configurations without tuning are made for, with facts of
                              default_for.h; plain C's are those that a compiler may make of it */
-    bool picks_bytes;     /* so many lanes also from bytes, which become integers of 32 bits */
+    bool picks_bytes;     /* a load takes lanes from every so many bytes, too, which become
+                             integers of 32 bits */
     bool gathers;         /* lanes are loaded from places that a register says */
     bool fold_vector;     /* an unaligned vector may be a memory operand */
     bool fold_bcast;      /* so may one float for all lanes */

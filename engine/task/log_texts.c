@@ -82,7 +82,7 @@ typedef struct named_text {
     const char *text;
 } named_text;
 
-/* Of records all, of others the first few. */
+/* Texts of names that records have are all kept, of other names those of the first few. */
 typedef struct texts {
     at_arena *arena, *scratch;
     at_key_map tasks; /* of records */
@@ -91,13 +91,14 @@ typedef struct texts {
     int others;
 } texts;
 
-/* "x\", ..." */
+/* From within a string of JSON: the quotation mark that ends it, or the end of the line. */
 static const char *end_of_string(const char *s) {
     while (*s && *s != '"') s += 1 + (*s == '\\' && s[1]);
     return s;
 }
 
-/* {"input": ["target", "task", ...: without the stages behind it. */
+/* The task of a record, {"input": ["target", "task", ..., and its name without the stages behind
+ * it. */
 static void note_task(texts *t, const char *line) {
     const char *s = strstr(line, "\"input\": [\"");
     if (!s || t->tasks.keys.len == MOST_NAMES) return;
