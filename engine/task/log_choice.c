@@ -212,7 +212,7 @@ static int rank(const at_engine_options *o, const at_record *r, const at_pattern
         ours && o->set & AT_SET_THREADS && c->threads == (o->threads ? o->threads : 1),
         ours && o->set & AT_SET_COMPILER && !strcmp(c->compiler, at_compiler_name(o->compiler)),
         ours && o->set & AT_SET_PACKING && !strcmp(c->packing, at_packing_name(o->packing)),
-        ours && c->cache && !strcmp(c->cache, at_cache_name(o->cache)),
+        ours && !strcmp(c->cache, at_cache_name(o->cache)),
     };
     int n = 1;
     for (size_t i = 0; i < sizeof agrees / sizeof *agrees; i++) n = 2 * n + agrees[i];
@@ -258,7 +258,7 @@ static bool is_pick_of(const at_pick *p, const at_engine_options *o, const at_lo
 
 static void compare(at_arena *a, const at_context *own, const at_context *c, bool competes,
                     at_log_others *out) {
-    if (own->cache && c->cache && strcmp(c->cache, own->cache) != 0)
+    if (*own->cache && *c->cache && strcmp(c->cache, own->cache) != 0)
         out->cache = at_format(a,
                                "were measured with %s and with %s caches, and do not compete; the "
                                "best with %s ones is taken",
