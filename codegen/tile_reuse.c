@@ -28,6 +28,8 @@ typedef struct {
     int known_changes[REMEMBERED][2];
     at_tile_lifts lifts;
     bool found;
+    int room;     /* for virtual registers */
+    int limit;    /* of them, where a loop's operations are to go before it */
     int num;      /* virtual registers of the caller's */
     int *inside;  /* [num] of a register's changes, those in the body of the loop at hand */
     bool *steady; /* [num] is it made anew in each turn of that loop, and always the same? */
@@ -122,7 +124,14 @@ static bool stays(const reuser *r, int v, int from, int to) {
     return true;
 }
 
+/* What goes before several loops, one around the other, has copies of its loads before each. */
 static int new_register(reuser *r, at_tile_vreg v) {
+    if (r->out->num_vregs == r->room) {
+        at_tile_vreg *more = AT_NEW_ARRAY(r->l->arena, at_tile_vreg, 2 * r->room);
+        memcpy(more, r->out->vregs, sizeof *more * (size_t)r->room);
+        r->out->vregs = more;
+        r->room *= 2;
+    }
     r->out->vregs[r->out->num_vregs] = v;
     return r->out->num_vregs++;
 }
@@ -205,6 +214,7 @@ static void lift(reuser *r, int from, int to) {
     int num_copies = 0, n = 0, left = 0;
     if (r->ops[from].trip_arg >= 0)
         return; /* it may not run at all, and its pointers lead nowhere */
+    if (r->out->num_vregs + 2 * (to - from) > r->limit) return;
     find_steady(r, from, to);
     for (int i = from; i < to; i++) {
         at_tile_op op = r->ops[i];
@@ -287,6 +297,8 @@ bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
               most = num_vregs + 2 * num_ops + held + 1;
     reuser r = {.l = l, .n = num_ops, .out = out, .slot_tensor = slot_tensor, .lifts = lifts};
     if (most > INT16_MAX) return false;
+    r.room = most;
+    r.limit = INT16_MAX - held;
     r.ops = AT_NEW_ARRAY(l->arena, at_tile_op, num_ops + held + 1);
     memcpy(r.ops, ops, sizeof *ops * (size_t)num_ops);
     out->vregs = AT_NEW_ARRAY(l->arena, at_tile_vreg, most);
