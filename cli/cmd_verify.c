@@ -29,10 +29,13 @@ static at_status print_row(const char *path, const at_record *r, bool wins, cons
         at_text_add_time(&t, x->recorded_s);
         at_text_add(&t, ", is ");
         at_text_add_time(&t, x->time_s);
-        at_text_addf(&t, " (%+.1f %%%s), %.2f %s, ", (x->ratio - 1) * 100,
+        at_text_addf(&t, " (%+.1f %%%s), %.2f %s", (x->ratio - 1) * 100,
                      x->in_pairs ? " in pairs" : "", x->gflops, at_unit_of_speed(x->in_bytes));
-        at_text_add_share(&t, x->of_peak);
-        at_text_addf(&t, " of the %s", at_name_of_peak(x->in_bytes, x->of_dots));
+        if (x->of_peak > 0) {
+            at_text_add(&t, ", ");
+            at_text_add_share(&t, x->of_peak);
+            at_text_addf(&t, " of the %s", at_name_of_peak(x->in_bytes, x->of_dots));
+        }
     }
     if (*x->note) at_text_add(&t, x->time_s > 0 ? "; " : ": ");
     at_text_add_visible(&t, x->note);

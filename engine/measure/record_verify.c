@@ -9,6 +9,7 @@
 
 #include "engine/measure/anchors.h"
 #include "engine/measure/log_objective.h"
+#include "engine/measure/machine.h"
 #include "engine/measure/states.h"
 #include "engine/measure/target_here.h"
 #include "engine/task/record_use.h"
@@ -21,6 +22,8 @@ enum { MOST_TRIES = 5 };
 /* In pairs: as many as this holds, unless fewer say it, and the level of their interval. */
 static const double pairs_s = 0.3, level = 0.05;
 enum { LEAST_PAIRS = 11, MOST_PAIRS = 200 };
+/* So many times the slowest time by the clock, pairs that tell no difference were disturbed. */
+#define MOST_CLOCK 3
 /* A trial has two or three pairs, and one in twenty trials is lucky by 6 to 13 %. */
 static const double few_margin = 0.15;
 
@@ -40,8 +43,8 @@ struct at_verifier {
 
 const char *at_verdict_name(at_verdict v) {
     static const char *const names[AT_VERDICT_COUNT] = {
-        [AT_REPRODUCED] = "reproduced", [AT_STALE] = "stale",     [AT_WRONG] = "wrong",
-        [AT_OTHER_CPU] = "other_cpu",   [AT_NOT_RUN] = "not_run",
+        [AT_REPRODUCED] = "reproduced", [AT_UNCLEAR] = "unclear",     [AT_STALE] = "stale",
+        [AT_WRONG] = "wrong",           [AT_OTHER_CPU] = "other_cpu", [AT_NOT_RUN] = "not_run",
     };
     return names[v];
 }
@@ -152,19 +155,51 @@ static const char *changes(at_verifier *v, const at_record *r, const at_record *
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
 
-/* Slower than the slowest of its interval, in time and as a share of the peak of the moment: a core
- * whose clock is lower today makes no record stale. */
-static bool is_slower(const at_record *r, const at_verified *out, const at_record *now,
-                      double peak_now, double margin) {
-    double limit_s = out->recorded_high_s * (1 + margin);
-    double peak = at_record_peak(r);
-    if (peak > 0 && peak_now > 0 && peak > peak_now) limit_s *= peak / peak_now;
-    return at_record_spread(now).low_s > limit_s;
+at_verdict at_verdict_of(const at_interval *now, double limit, double clock) {
+    if (now->low > limit) return AT_STALE;
+    return now->median <= limit && clock <= MOST_CLOCK ? AT_REPRODUCED : AT_UNCLEAR;
+}
+
+/* The slowest of its interval, as a time and as a share of the peak of the moment: a core whose
+ * clock is lower today makes no record stale. */
+static double slowest_s(const at_verifier *v, const at_record *r, const at_verified *out) {
+    const double was = at_record_peak(r), now = out->of_peak > 0 ? v->session.bench->peak : 0;
+    return out->recorded_high_s * (1 + v->margin) * (now > 0 && was > now ? was / now : 1);
 }
 
 /* Beyond it a ratio to the first anchor is slower than any that was recorded. */
 static double slowest(const at_ratios *was, double margin) {
     return was->high * (1 + (was->is_interval ? margin : fmax(margin, few_margin))) * (1 + AT_TIE);
+}
+
+/* A peak that the kernel is beyond was disturbed, and is measured again; of_peak stays 0 where it
+ * stays so. */
+static at_status share_of_peak(at_verifier *v, const at_candidate *c, double time_s, double *out,
+                               at_error *err) {
+    at_session *s = &v->session;
+    double of_bound = INFINITY;
+    *out = 0;
+    for (int i = 0; i < MOST_TRIES && of_bound > AT_IMPOSSIBLE; i++) {
+        AT_TRY(at_session_measure_peak(s, err));
+        of_bound =
+            at_share_of_bound(s, s->scratch, c->kernel->lowered, time_s, s->bench->peak_gflops);
+    }
+    if (of_bound <= AT_IMPOSSIBLE)
+        *out = s->what.work / time_s * 1e-9 / s->bench->peak / fmax(of_bound, 1);
+    return AT_OK;
+}
+
+/* x: the interval of what was measured over what was recorded. */
+static void judge_pace(at_verifier *v, at_interval x, double limit, double clock,
+                       at_verified *out) {
+    out->ratio = x.median;
+    out->verdict = at_verdict_of(&x, limit, clock);
+    if (out->verdict != AT_UNCLEAR) return;
+    const bool is_wide = x.median > limit && isfinite(x.low) && isfinite(x.high);
+    out->note = at_format(v->arena, "cannot be told%s; again when nothing else runs",
+                          is_wide ? at_format(v->arena, ", from %+.1f to %+.1f %%",
+                                              (x.low - 1) * 100, (x.high - 1) * 100)
+                                  : "");
 }
 
 /* *done: it was, or failed. */
@@ -192,36 +227,36 @@ static at_status measure_in_pairs(at_verifier *v, const at_record *r, at_candida
     if (!*done) return AT_OK; /* the anchor was lost */
     *now = again;
     if (again.error_no) return AT_OK;
-    AT_TRY(at_session_measure_peak(s, err));
-    out->of_peak = now->extra.gflops / s->bench->peak;
-    out->in_pairs = true;
     at_interval x = at_ratio_interval(&now->extra.pairs, was.objective, level);
-    out->ratio = x.median / was.ratio;
-    out->verdict = x.low > slowest(&was, v->margin) ? AT_STALE : AT_REPRODUCED;
+    out->in_pairs = true;
+    out->time_s = c->clocked_s;
+    AT_TRY(share_of_peak(v, c, out->time_s, &out->of_peak, err));
+    judge_pace(v, (at_interval){x.median / was.ratio, x.low / was.ratio, x.high / was.ratio},
+               slowest(&was, v->margin) / was.ratio, out->time_s / slowest_s(v, r, out), out);
     return AT_OK;
 }
 
-static at_status measure(at_verifier *v, const at_record *r, at_candidate *c, at_record *now,
-                         at_verified *out, at_error *err) {
+static at_status measure_alone(at_verifier *v, const at_record *r, at_candidate *c, at_record *now,
+                               at_verified *out, at_error *err) {
     at_session *s = &v->session;
-    bool slower = true, here = at_is_of_this_cpu(r), done;
-    AT_TRY(measure_in_pairs(v, r, c, now, out, &done, err));
-    if (done) return AT_OK;
-    for (int i = 0; i < MOST_TRIES && slower; i++) {
+    const double was_s = out->recorded_s;
+    for (int i = 0; i < MOST_TRIES && out->verdict != AT_REPRODUCED; i++) {
         at_record again = *now;
         AT_TRY(at_candidate_run(s, s->scratch, c, 0, &again, err));
         if (again.error_no) {
             *now = again;
             return AT_OK;
         }
-        AT_TRY(at_session_measure_peak(s, err));
-        if (!i || at_record_mean(&again) < at_record_mean(now)) {
-            *now = again;
-            out->of_peak = again.extra.gflops / s->bench->peak;
-        }
-        slower = here && is_slower(r, out, &again, s->bench->peak, v->margin);
+        const at_spread x = at_record_spread(&again);
+        if (i && x.median_s >= out->time_s) continue;
+        *now = again;
+        out->time_s = x.median_s;
+        AT_TRY(share_of_peak(v, c, out->time_s, &out->of_peak, err));
+        const double limit_s = slowest_s(v, r, out);
+        judge_pace(v, (at_interval){x.median_s / was_s, x.low_s / was_s, x.high_s / was_s},
+                   limit_s / was_s, x.median_s / limit_s, out);
     }
-    out->verdict = !here ? AT_OTHER_CPU : slower ? AT_STALE : AT_REPRODUCED;
+    if (!at_is_of_this_cpu(r)) out->verdict = AT_OTHER_CPU, out->note = "";
     return AT_OK;
 }
 
@@ -238,7 +273,9 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
     bool compiled = at_candidate_make(s, s->scratch, &config, &c, &now);
     if (compiled) AT_TRY(at_candidate_compile(s, s->scratch, &c, &now, &compiled, err));
     if (compiled) {
-        at_status status = measure(v, r, &c, &now, out, err);
+        bool done;
+        at_status status = measure_in_pairs(v, r, &c, &now, out, &done, err);
+        if (status == AT_OK && !done) status = measure_alone(v, r, &c, &now, out, err);
         at_candidate_drop(&c);
         if (!at_engine_stopped(v->given)) AT_TRY(status);
     }
@@ -246,15 +283,16 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
     if (v->log) AT_TRY(at_log_append(v->log, &now, err));
     if (now.error_no) {
         out->verdict = AT_WRONG;
+        out->time_s = out->of_peak = out->ratio = 0;
         out->note = at_format(v->arena, "%s: %s", at_err_no_name(now.error_no), now.extra.error);
         return AT_OK;
     }
-    out->time_s = out->in_pairs ? at_record_mean(&now) : at_record_spread(&now).median_s;
     out->in_bytes = s->what.in_bytes;
     out->of_dots = s->what.dot_terms > 0;
     out->gflops = s->what.work / out->time_s * 1e-9;
-    if (!out->in_pairs) out->ratio = out->time_s / out->recorded_s;
-    out->note = changes(v, r, &now);
+    const char *changed = changes(v, r, &now);
+    if (*changed)
+        out->note = at_format(v->arena, "%s%s%s", out->note, *out->note ? "; " : "", changed);
     return AT_OK;
 }
 

@@ -7,6 +7,7 @@
 
 typedef enum at_verdict {
     AT_REPRODUCED, /* right, and no slower than recorded */
+    AT_UNCLEAR,    /* right, but what it takes now cannot be told: other work disturbed it */
     AT_STALE,      /* right, but slower beyond its interval and a margin */
     AT_WRONG,      /* another output than the reference, or it does not even run */
     AT_OTHER_CPU,  /* right, but recorded on another CPU: times say nothing */
@@ -22,10 +23,15 @@ typedef struct at_verified {
     double recorded_low_s, recorded_high_s; /* its interval */
     bool in_bytes;                          /* gflops is GB/s, of_peak of the bandwidth */
     bool of_dots;                           /* of_peak is of that of dot products */
-    double time_s, gflops, of_peak;         /* as measured now; 0 where nothing was */
+    double time_s, gflops, of_peak;         /* as measured now, by the clock; 0: not known */
     bool in_pairs; /* compared by ratios to the first anchor of its log, which is still the same */
     double ratio;  /* time now over time recorded, or ratio over ratio; 0 where nothing was */
 } at_verified;
+
+/* now, limit: what was measured and the slowest that is none slower, on one scale; clock: its time
+ * over that limit. AT_REPRODUCED, AT_STALE or AT_UNCLEAR: the interval lies about the limit, or the
+ * clock contradicts pairs. */
+at_verdict at_verdict_of(const at_interval *now, double limit, double clock);
 
 /* Holds the session of one task and context as long as records of it follow each other. */
 typedef struct at_verifier at_verifier;

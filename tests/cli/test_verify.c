@@ -27,7 +27,7 @@ static void expect(int status, const char *options, const char *verdict, const c
     assert_string_equal(cli_member(r, "verdict")->string, verdict);
     if (!strstr(cli_member(r, "note")->string, note))
         fail_msg("%s: note \"%s\", expected \"%s\"", verdict, cli_member(r, "note")->string, note);
-    assert_int_equal(cli_member(cli_json(), "count")->count, 5);
+    assert_int_equal(cli_member(cli_json(), "count")->count, 6);
     assert_int_equal(cli_member(cli_member(cli_json(), "count"), verdict)->integer, 1);
 }
 
