@@ -11,7 +11,7 @@ typedef struct verification {
     const at_options *options;
     at_verifier *verifier;
     int64_t count[AT_VERDICT_COUNT], records;
-    int64_t left_out; /* failures, and what was never checked */
+    int64_t standing[AT_STANDING_COUNT], unreadable; /* of what the logs hold */
     at_out json;
 } verification;
 
@@ -52,9 +52,13 @@ static void add_counts(at_text *t, const verification *v) {
                      at_verdict_name((at_verdict)i));
         before = ", ";
     }
-    if (v->left_out)
-        at_text_addf(t, "; %lld failed or unchecked one%s left out", (long long)v->left_out,
-                     at_plural(v->left_out));
+}
+
+static void add_left_out(at_text *t, const verification *v) {
+    at_text left = {0};
+    at_standings_print(&left, v->standing, v->unreadable);
+    if (left.len) at_text_addf(t, "; left out:%s", at_text_str(&left) + 1);
+    at_text_free(&left);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -91,18 +95,20 @@ static void out_row(at_out *out, const char *path, const at_record *r, bool wins
 
 static bool is_wanted(void *ctx, const at_record *r) {
     verification *v = ctx;
-    bool wanted = at_record_is_candidate(r);
-    v->left_out += !wanted;
-    return wanted;
+    const at_standing standing = at_record_standing(r);
+    v->standing[standing]++;
+    return standing == AT_STANDING_CANDIDATE;
 }
 
 static at_status verify_log(verification *v, const char *path, at_error *err) {
     at_record *records;
     at_verified x;
     int n;
-    const int64_t left_out = v->left_out;
-    AT_TRY(at_log_read_wanted(v->arena, path, is_wanted, v, at_warn, NULL, &records, &n, err));
-    if (!n && v->left_out == left_out) return at_fail_no_record(path, err);
+    at_log_stats stats;
+    AT_TRY(
+        at_log_read_wanted(v->arena, path, is_wanted, v, at_warn, NULL, &records, &n, &stats, err));
+    v->unreadable += stats.bad;
+    if (!stats.records) return at_fail_no_record(path, err);
     bool *wins = AT_NEW_ARRAY(v->arena, bool, n);
     at_use_counts *uses = at_use_counts_new(v->arena, v->options->engine.accept_changed);
     at_mark_winners(path, records, n, at_is_usable, uses, wins);
@@ -120,7 +126,8 @@ static at_status verify_log(verification *v, const char *path, at_error *err) {
 
 static at_status print_end(verification *v, at_error *err) {
     at_text t = {0};
-    add_counts(&t, v);
+    if (v->records) add_counts(&t, v);
+    add_left_out(&t, v);
     at_status s = AT_OK;
     if (v->options->json) {
         at_out *out = &v->json;
@@ -129,14 +136,18 @@ static at_status print_end(verification *v, at_error *err) {
         for (int i = 0; i < AT_VERDICT_COUNT; i++)
             at_out_int(out, at_verdict_name((at_verdict)i), v->count[i]);
         at_out_end(out, '}');
-        at_out_int(out, "left_out", v->left_out);
+        int64_t left_out = 0;
+        for (int i = 0; i < AT_STANDING_COUNT; i++)
+            if (i != AT_STANDING_CANDIDATE) left_out += v->standing[i];
+        at_out_int(out, "left_out", left_out);
+        at_out_int(out, "unreadable", v->unreadable);
         s = at_out_print(out, err);
     } else if (v->records) {
         at_text_add(&t, "\n");
         s = at_print(&t, err);
     }
     if (s == AT_OK && !v->records)
-        s = at_fail(err, AT_E_NO_VALID, "no valid record to verify: %s", at_text_str(&t));
+        s = at_fail(err, AT_E_NO_VALID, "no valid record to verify%s", at_text_str(&t));
     else if (s == AT_OK && v->count[AT_REPRODUCED] < v->records)
         s = at_fail(err, AT_E_DIFFERS, "%lld of %lld records not reproduced",
                     (long long)(v->records - v->count[AT_REPRODUCED]), (long long)v->records);

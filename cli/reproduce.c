@@ -46,7 +46,7 @@ static int64_t last_line(at_session *s, const char *log, int64_t index) {
     at_record *found;
     int n;
     const at_status read =
-        at_log_read_wanted(s->scratch, log, is_wanted, &w, NULL, NULL, &found, &n, NULL);
+        at_log_read_wanted(s->scratch, log, is_wanted, &w, NULL, NULL, &found, &n, NULL, NULL);
     return read == AT_OK && n ? found[n - 1].line : 0;
 }
 

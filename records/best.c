@@ -6,8 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static at_status read_one(at_chooser *c, const at_pick_job *job, int i, bool is_output,
-                          int64_t *records, at_error *err) {
+/* What all logs hold. */
+typedef struct tally {
+    int64_t records, bad, of[AT_STANDING_COUNT];
+} tally;
+
+static at_status read_one(at_chooser *c, const at_pick_job *job, int i, bool is_output, tally *all,
+                          at_error *err) {
     at_log_reader *reader;
     at_record record;
     const char *path = job->paths[i];
@@ -16,12 +21,15 @@ static at_status read_one(at_chooser *c, const at_pick_job *job, int i, bool is_
     at_log_reader_on_comment(reader, at_chooser_comment, c);
     at_chooser_begin(c, path);
     at_chooser_limit(c, reader);
-    while (at_log_reader_next(reader, &record))
+    while (at_log_reader_next(reader, &record)) {
+        all->of[at_record_standing(&record)]++;
         if (!job->use || job->use(job->use_ctx, path, &record)) at_chooser_add(c, &record);
         else at_chooser_refuse(c, &record);
+    }
     at_status s = at_log_reader_status(reader, err);
     if (s == AT_OK && job->num_paths == 1) s = at_log_reader_needs_records(reader, err);
-    *records += at_log_reader_stats(reader)->records;
+    all->records += at_log_reader_stats(reader)->records;
+    all->bad += at_log_reader_stats(reader)->bad;
     at_log_reader_close(reader);
     return s;
 }
@@ -116,15 +124,24 @@ static void add_texts(at_pick_job *job) {
     }
 }
 
+static at_status fail_none(const at_pick_job *job, const tally *all, at_error *err) {
+    at_text counts = {0};
+    at_standings_print(&counts, all->of, all->bad);
+    if (all->of[AT_STANDING_CANDIDATE])
+        at_text_addf(&counts, ", %lld of no use here", (long long)all->of[AT_STANDING_CANDIDATE]);
+    at_status s = at_fail(err, AT_E_NO_VALID, "no valid record in %s%s: %lld record%s%s",
+                          job->paths[0], job->num_paths > 1 ? " and the others" : "",
+                          (long long)all->records, at_plural(all->records), at_text_str(&counts));
+    at_text_free(&counts);
+    return s;
+}
+
 static at_status choose(at_chooser *c, at_pick_job *job, at_per per, bool with_output,
                         at_error *err) {
-    int64_t records = 0;
+    tally all = {0};
     for (int i = 0; i < job->num_paths; i++)
-        AT_TRY(read_one(c, job, i, with_output && i == job->num_paths - 1, &records, err));
-    if (!at_chooser_len(c))
-        return at_fail(err, AT_E_NO_VALID, "no valid record in %s%s: %lld records, none of them %s",
-                       job->paths[0], job->num_paths > 1 ? " and the others" : "",
-                       (long long)records, "without failure and checked");
+        AT_TRY(read_one(c, job, i, with_output && i == job->num_paths - 1, &all, err));
+    if (!at_chooser_len(c)) return fail_none(job, &all, err);
     AT_TRY(at_chooser_settle(c, err));
     for (int i = 0; i < at_chooser_len(c); i++) {
         at_pick pick;

@@ -4,9 +4,18 @@
 
 #include "records/log.h"
 
-/* A record of ours counts when it is valid, checked and has a time; a foreign one when error_no is
- * 0. */
+/* What counts records asks this. */
+typedef enum at_standing {
+    AT_STANDING_CANDIDATE, /* valid, checked, with a time; a foreign one: its error_no is 0 */
+    AT_STANDING_BEHIND,    /* valid, and so slow that it has no time */
+    AT_STANDING_FAILED,
+    AT_STANDING_UNCHECKED,
+    AT_STANDING_COUNT
+} at_standing;
+at_standing at_record_standing(const at_record *r);
 bool at_record_is_candidate(const at_record *r);
+/* ", 2 clearly behind, 1 failed, 1 unchecked, 1 unreadable line": all but candidates. */
+void at_standings_print(at_text *out, const int64_t count[AT_STANDING_COUNT], int64_t unreadable);
 /* A valid result of one task and context, and the finals it was in. */
 typedef struct at_contender {
     double mean_s; /* of its trial */

@@ -38,11 +38,12 @@ void at_log_reader_close(at_log_reader *r);
  * than so many MiB: for what is kept of each task. */
 enum { AT_KEPT_MIB = 4 };
 void at_log_reader_watch(at_log_reader *r, const at_arena *a, int most_mib);
-/* As at_log_read_all below, of the records that are wanted; what is not takes no memory. */
+/* As at_log_read_all below, of the records that are wanted; what is not takes no memory. stats:
+ * of all lines; may be NULL. */
 at_status at_log_read_wanted(at_arena *a, const char *path,
                              bool (*wants)(void *ctx, const at_record *r), void *wants_ctx,
                              at_warn_fn *warn, void *ctx, at_record **out, int *count,
-                             at_error *err);
+                             at_log_stats *stats, at_error *err);
 /* All records of a log with their finals, owned by arena. */
 at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                           at_record **out, int *count, at_error *err);

@@ -351,13 +351,13 @@ void at_log_reader_watch(at_log_reader *r, const at_arena *a, int most_mib) {
 
 at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                           at_record **out, int *count, at_error *err) {
-    return at_log_read_wanted(a, path, NULL, NULL, warn, ctx, out, count, err);
+    return at_log_read_wanted(a, path, NULL, NULL, warn, ctx, out, count, NULL, err);
 }
 
 at_status at_log_read_wanted(at_arena *a, const char *path,
                              bool (*wants)(void *ctx, const at_record *r), void *wants_ctx,
                              at_warn_fn *warn, void *ctx, at_record **out, int *count,
-                             at_error *err) {
+                             at_log_stats *stats, at_error *err) {
     at_log_reader *r;
     at_finals finals;
     AT_TRY(at_log_reader_open(path, warn, ctx, &r, err));
@@ -374,6 +374,7 @@ at_status at_log_read_wanted(at_arena *a, const char *path,
     at_status s = at_log_reader_status(r, err);
     *out = all.data;
     *count = all.len;
+    if (stats) *stats = *at_log_reader_stats(r);
     at_log_reader_close(r);
     return s;
 }

@@ -63,12 +63,28 @@ bool at_record_is_at_least(const at_record *r) {
 
 bool at_can_be_time(double seconds) { return seconds >= 1e-12 && seconds < 1e9; }
 
-bool at_record_is_candidate(const at_record *r) {
-    if (r->error_no || at_record_is_at_least(r)) return false;
+at_standing at_record_standing(const at_record *r) {
+    if (r->error_no) return AT_STANDING_FAILED;
+    if (at_record_is_at_least(r)) return AT_STANDING_BEHIND;
     for (int i = 0; i < r->num_costs; i++)
-        if (!at_can_be_time(r->costs_s[i])) return false;
-    if (!r->num_costs) return false;
+        if (!at_can_be_time(r->costs_s[i])) return AT_STANDING_UNCHECKED;
     const at_extra *e = &r->extra;
-    return !e->present || e->check == AT_CHECK_EXACT || e->check == AT_CHECK_TOLERANCE ||
-           e->check == AT_CHECK_NOTHING;
+    return r->num_costs && (!e->present || e->check == AT_CHECK_EXACT ||
+                            e->check == AT_CHECK_TOLERANCE || e->check == AT_CHECK_NOTHING)
+               ? AT_STANDING_CANDIDATE
+               : AT_STANDING_UNCHECKED;
+}
+
+bool at_record_is_candidate(const at_record *r) {
+    return at_record_standing(r) == AT_STANDING_CANDIDATE;
+}
+
+void at_standings_print(at_text *out, const int64_t count[AT_STANDING_COUNT], int64_t unreadable) {
+    static const char *const words[AT_STANDING_COUNT] = {[AT_STANDING_BEHIND] = "clearly behind",
+                                                         [AT_STANDING_FAILED] = "failed",
+                                                         [AT_STANDING_UNCHECKED] = "unchecked"};
+    for (int i = 0; i < AT_STANDING_COUNT; i++)
+        if (words[i] && count[i]) at_text_addf(out, ", %lld %s", (long long)count[i], words[i]);
+    if (unreadable)
+        at_text_addf(out, ", %lld unreadable line%s", (long long)unreadable, at_plural(unreadable));
 }

@@ -70,20 +70,17 @@ static void add(reading *s, const at_record *r) {
     if (r->timestamp_s < g->first_s) g->first_s = r->timestamp_s;
     if (r->timestamp_s > g->last_s) g->last_s = r->timestamp_s;
     if (r->extra.same_as >= 0) g->copies++;
-    if (r->error_no) {
+    const at_standing standing = at_record_standing(r);
+    if (standing == AT_STANDING_FAILED || standing == AT_STANDING_UNCHECKED) {
         int kind = r->error_no < AT_NUM_FAILURES ? r->error_no : AT_NUM_FAILURES - 1;
         count_failure(s, &g->failures[kind], r);
         return;
     }
-    if (at_record_is_at_least(r)) {
-        g->valid += is_trial, g->at_least += is_trial;
-        return;
-    }
-    if (!at_record_is_candidate(r)) {
-        count_failure(s, &g->failures[0], r);
-        return;
-    }
     g->valid += is_trial;
+    if (standing == AT_STANDING_BEHIND) {
+        g->at_least += is_trial;
+        return;
+    }
     if (s->use && !s->use(s->use_ctx, s->path, r)) {
         at_chooser_refuse(s->chooser, r);
         return;

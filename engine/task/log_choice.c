@@ -338,7 +338,7 @@ at_status at_log_record_on_line(at_arena *a, const at_engine_options *o, const c
                                 at_error *err) {
     at_record *found;
     int n;
-    AT_TRY(at_log_read_wanted(a, path, is_on_line, &line, o->warn, o->ctx, &found, &n, err));
+    AT_TRY(at_log_read_wanted(a, path, is_on_line, &line, o->warn, o->ctx, &found, &n, NULL, err));
     if (!n)
         return at_fail(
             err, AT_E_USAGE,

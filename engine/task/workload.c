@@ -179,7 +179,7 @@ static at_status read_log(reading *r, new_tasks *t) {
     at_record *records;
     int n;
     AT_TRY(at_log_read_wanted(r->arena, r->workload, is_new, t, r->options->warn, r->options->ctx,
-                              &records, &n, r->err));
+                              &records, &n, NULL, r->err));
     for (int i = 0; i < n; i++) {
         at_request q = *r->request;
         at_problem p;

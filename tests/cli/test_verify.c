@@ -167,13 +167,28 @@ static void left_out(void **state) {
     change(CLI_SLOW_CLAIM);
     cli_expect(0, "sed 's/\"check\": \"exact\"/\"check\": \"unchecked\"/; /^#/d' x.log > u.log; "
                   "cat u.log x.log > both.log");
-    assert_int_equal(
-        cli_count_lines(cli_expect(0, "./autotune verify both.log")->out,
-                        "1 record: 1 reproduced; 1 failed or unchecked one left out\n"),
-        1);
+    assert_int_equal(cli_count_lines(cli_expect(0, "./autotune verify both.log")->out,
+                                     "1 record: 1 reproduced; left out: 1 unchecked\n"),
+                     1);
+    /* It counts as `log` does. */
+    cli_expect(
+        0,
+        "sed 's/, 0, [0-9.e-]*, \\([0-9.e+]*\\)\\], \"version\"/, 4, 1, \\1], \"version\"/' u.log "
+        "> f.log; { cat f.log both.log; echo garbage; } > all.log");
+    cli_expect(0, "./autotune verify all.log --json");
+    const int64_t left = cli_member(cli_json(), "left_out")->integer;
+    assert_int_equal(left, 2);
+    assert_int_equal(cli_member(cli_json(), "unreadable")->integer, 1);
+    cli_expect(0, "./autotune log all.log --json");
+    assert_int_equal(cli_member(cli_json(), "records")->integer, 1 + left);
+    assert_int_equal(cli_member(cli_json(), "bad")->integer, 1);
+    assert_int_equal(cli_count_lines(cli_expect(0, "./autotune verify all.log")->out,
+                                     "1 record: 1 reproduced; left out: 1 failed, 1 unchecked, 1 "
+                                     "unreadable line\n"),
+                     1);
     assert_non_null(strstr(cli_expect(3, "./autotune verify u.log")->err,
-                           "autotune: no valid record to verify: 0 records; 1 failed or unchecked "
-                           "one left out\n"));
+                           "autotune: no valid record to verify; left out: 1 "
+                           "unchecked\n"));
 }
 
 static void bad_input(void **state) {
