@@ -68,9 +68,9 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
     AT_TRY(at_log_open(t->log_path, &t->log, err));
     AT_TRY(at_known_read_log(t->known, s, t->log_path, err));
     AT_TRY(at_objective_check(s, t->known, err));
+    if (!t->far && !t->command) AT_TRY(at_tuning_start(t, err));
     AT_TRY(at_tuning_add_text(t, err));
-    if (t->command) return AT_OK;
-    return t->far ? at_far_begin(t, err) : at_tuning_start(t, err);
+    return t->far ? at_far_begin(t, err) : AT_OK;
 }
 
 at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err) {

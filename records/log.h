@@ -54,7 +54,7 @@ typedef struct at_log at_log;
 /* Opens for appending, creates if absent, locks. AT_E_LOCKED names the owner's pid; AT_E_USAGE: the
  * file is there and no log; AT_E_OUTPUT. A
  * last line without '\n' (torn by a crash) gets one before the first append, so that nothing is
- * lost. */
+ * lost. A new file that nothing was written to is removed when it is closed. */
 at_status at_log_open(const char *path, at_log **out, at_error *err);
 at_status at_log_append(at_log *l, const at_record *r, at_error *err); /* one write() */
 at_status at_log_comment(at_log *l, const char *text, at_error *err);  /* "#text" */

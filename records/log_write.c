@@ -15,6 +15,7 @@ struct at_log {
     bool regular;       /* a file, and no pipe or device */
     bool needs_newline; /* the last line was torn */
     bool written;
+    bool is_new;       /* it was not there before */
     int64_t tail_at;   /* where the tail begins that the next one replaces; -1: there is none */
     int64_t tail_size; /* in bytes */
     at_text text;      /* of the line in hand */
@@ -39,12 +40,13 @@ at_status at_log_open_locked(const char *path, int flags, int *fd, at_error *err
 
 at_status at_log_open(const char *path, at_log **out, at_error *err) {
     int fd;
+    struct stat st;
+    const bool is_new = lstat(path, &st) != 0 && errno == ENOENT;
     AT_TRY(at_log_open_locked(path, O_RDWR | O_APPEND | O_CREAT, &fd, err));
     at_log *l = calloc(1, sizeof *l);
     AT_NEED(l);
-    *l = (at_log){.path = strdup(path), .fd = fd, .tail_at = -1};
+    *l = (at_log){.path = strdup(path), .fd = fd, .is_new = is_new, .tail_at = -1};
     AT_NEED(l->path);
-    struct stat st;
     char last;
     l->regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     at_status s = l->regular ? at_log_check_kind(fd, path, err) : AT_OK;
@@ -147,9 +149,18 @@ at_status at_log_put_tail(at_log *l, const at_text *lines, bool is_last, at_erro
     return AT_OK;
 }
 
+/* A run that ended before its first line leaves no file that was not there. */
+static void remove_empty(const at_log *l) {
+    struct stat st;
+    if (l->is_new && l->regular && fstat(l->fd, &st) == 0 && !st.st_size &&
+        at_is_still_there(l->fd, l->path))
+        unlink(l->path);
+}
+
 at_status at_log_close(at_log *l, at_error *err) {
     if (!l) return AT_OK;
     at_status s = AT_OK;
+    remove_empty(l);
     /* Some file systems find out only here that there was no room. */
     if (l->regular && l->written && fsync(l->fd) != 0) s = fail_write(err, l->path, errno);
     if (close(l->fd) != 0 && s == AT_OK) s = fail_write(err, l->path, errno);

@@ -251,6 +251,8 @@ static void calls_that_do_not_fit(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         write_call(bad[i].line);
         expect_error(4, "run mm.c", bad[i].message);
+        expect_error(4, "mm.c --log refused.log", bad[i].message);
+        assert_int_not_equal(cli_run("test -e refused.log")->status, 0);
     }
 }
 

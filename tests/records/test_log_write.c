@@ -67,6 +67,30 @@ static void torn(void **state) {
     at_arena_free(a);
 }
 
+/* What was not there is not there again, unless something was written; what was stays. */
+static void empty_ones(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    unlink("new.log");
+    assert_int_equal(at_log_close(open_log("new.log"), NULL), AT_OK);
+    assert_null(get_file(a, "new.log"));
+    put_file("old.log", "");
+    assert_int_equal(at_log_close(open_log("old.log"), NULL), AT_OK);
+    assert_string_equal(get_file(a, "old.log"), "");
+    at_log *l = open_log("new.log");
+    assert_int_equal(at_log_comment(l, "x", NULL), AT_OK);
+    assert_int_equal(at_log_close(l, NULL), AT_OK);
+    assert_string_equal(get_file(a, "new.log"), "#x\n");
+    /* One that was replaced meanwhile is another's. */
+    unlink("new.log");
+    l = open_log("new.log");
+    unlink("new.log");
+    put_file("new.log", "");
+    assert_int_equal(at_log_close(l, NULL), AT_OK);
+    assert_string_equal(get_file(a, "new.log"), "");
+    at_arena_free(a);
+}
+
 /* ---- lock ----------------------------------------------------------------------------------- */
 
 /* In a child: tries to open the log; its exit code, and the text of the error in `said`. */
@@ -364,6 +388,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(append, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(torn, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(empty_ones, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(locked, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(killed, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(file_too_large, scratch_setup, scratch_teardown),
