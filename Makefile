@@ -413,6 +413,7 @@ $(MODERN_folder)/python/installed:
 	@python3 -m venv $(MODERN_folder)/python
 	@$(MODERN_folder)/python/bin/pip install -q torch numpy onnx onnxruntime
 	@$(MODERN_folder)/python/bin/pip install -q onednn-cpu-gomp onednn-devel-cpu-gomp || echo "oneDNN: not there"
+	@for p in scipy opencv-python-headless; do $(MODERN_folder)/python/bin/pip install -q $$p || echo "$$p: not there"; done
 	@touch $@
 
 # For BENCH=networks, which PEERS=1 installs: runtimes, and packages that bring models (TIME=120s: with a search).

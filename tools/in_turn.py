@@ -1,6 +1,6 @@
 """Kernels of logs as functions that compute in this process, and the time of a slice of their runs: by processor time, so
 that what else runs on the machine meets alike those that take turns."""
-import ctypes, os, sys, time
+import ctypes, functools, os, sys, time
 
 import numpy
 
@@ -54,3 +54,17 @@ def slice_ns(f):
         f()
         runs += 1
     return (time.thread_time_ns() - start) / runs
+
+
+def cold_ns(f):
+    """One run behind a walk over twice what the last cache holds."""
+    f()
+    walked().sum()
+    start = time.thread_time_ns()
+    f()
+    return time.thread_time_ns() - start
+
+
+@functools.lru_cache
+def walked():
+    return numpy.ones(2 * os.sysconf("SC_LEVEL3_CACHE_SIZE") // 8)

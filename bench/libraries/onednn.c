@@ -14,6 +14,7 @@
  * reordered ahead; so are data and output, without any of these words:
  *
  *     plain    data and output are channels first
+ *     last     they are channels last
  *     in, out  data, or output, is turned from, or to, channels first in each run
  *     weight   the weight is data, too: as it is; turned: with its two last axes exchanged
  *     bias, relu, relu6
@@ -37,7 +38,8 @@ enum word {
     WORD_TURNED = 16,
     WORD_BIAS = 32,
     WORD_RELU = 64,
-    WORD_RELU6 = 128
+    WORD_RELU6 = 128,
+    WORD_LAST = 256
 };
 
 typedef struct step {
@@ -91,10 +93,10 @@ static int next_type(const char **text, dnnl_data_type_t *type) {
     return 0;
 }
 
-enum order { ORDER_ANY, ORDER_PLAIN, ORDER_TURNED };
+enum order { ORDER_ANY, ORDER_PLAIN, ORDER_TURNED, ORDER_LAST };
 
-/* In the layout that the primitive chooses; with the last axis innermost; or with the last but one.
- */
+/* In the layout that the primitive chooses; with the last axis innermost; or with the last but one;
+ * or, of four axes, with the second innermost. */
 static dnnl_memory_desc_t describe(chain *c, int n, const dnnl_dim_t *extents,
                                    dnnl_data_type_t type, enum order order) {
     static const dnnl_format_tag_t plain[] = {dnnl_a, dnnl_ab, dnnl_abc, dnnl_abcd},
@@ -105,6 +107,7 @@ static dnnl_memory_desc_t describe(chain *c, int n, const dnnl_dim_t *extents,
     DO(dnnl_memory_desc_create_with_tag(&md, n, dims, type,
                                         order == ORDER_PLAIN    ? plain[n - 1]
                                         : order == ORDER_TURNED ? turned[n - 1]
+                                        : order == ORDER_LAST   ? dnnl_acdb
                                                                 : dnnl_format_tag_any));
     return md;
 }
@@ -112,7 +115,9 @@ static dnnl_memory_desc_t describe(chain *c, int n, const dnnl_dim_t *extents,
 /* Plain descriptions of data and output, and what the primitive is asked for. */
 static void describe_ends(problem *p, int n, const dnnl_dim_t *data, const dnnl_dim_t *out,
                           dnnl_memory_desc_t asked[2]) {
-    const enum order order = p->words & WORD_PLAIN ? ORDER_PLAIN : ORDER_ANY;
+    const enum order order = p->words & WORD_PLAIN  ? ORDER_PLAIN
+                             : p->words & WORD_LAST ? ORDER_LAST
+                                                    : ORDER_ANY;
     p->data = describe(p->c, n, data, p->type[0], ORDER_PLAIN);
     p->out = describe(p->c, n, out, p->type[2], ORDER_PLAIN);
     asked[0] = describe(p->c, n, data, p->type[0], order);
@@ -345,7 +350,7 @@ static const struct {
     enum word word;
 } words[] = {{"plain", WORD_PLAIN},   {"in", WORD_IN},         {"out", WORD_OUT},
              {"weight", WORD_WEIGHT}, {"turned", WORD_TURNED}, {"bias", WORD_BIAS},
-             {"relu", WORD_RELU},     {"relu6", WORD_RELU6}};
+             {"relu", WORD_RELU},     {"relu6", WORD_RELU6},   {"last", WORD_LAST}};
 
 /* Reads one of a problem's words; kind: which it is of, -1 before it was read. */
 static int read_word(problem *p, const char *word, int *kind) {
