@@ -108,7 +108,6 @@ static at_status verify_log(verification *v, const char *path, at_error *err) {
     AT_TRY(
         at_log_read_wanted(v->arena, path, is_wanted, v, at_warn, NULL, &records, &n, &stats, err));
     v->unreadable += stats.bad;
-    if (!stats.records) return at_fail_no_record(path, err);
     bool *wins = AT_NEW_ARRAY(v->arena, bool, n);
     at_use_counts *uses = at_use_counts_new(v->arena, v->options->engine.accept_changed);
     at_mark_winners(path, records, n, at_is_usable, uses, wins);

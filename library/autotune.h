@@ -179,7 +179,7 @@ typedef struct at_lib_record {
     int threads;
     double timestamp_s; /* since 1970 */
 } at_lib_record;
-/* Reads a whole log; lines that are none are told to message. */
+/* Reads a whole log; lines that are none are told to message. NULL also where none is a record. */
 AT_LIB_PUBLIC at_lib_log *at_lib_log_read(at_lib *lib, const char *path);
 AT_LIB_PUBLIC void at_lib_log_free(at_lib_log *log);
 AT_LIB_PUBLIC int at_lib_log_count(const at_lib_log *log);

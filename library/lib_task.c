@@ -69,8 +69,11 @@ double at_lib_task_flops(const at_lib_task *t) { return t ? at_task_flops(t->cho
 
 typedef enum option_kind {
     INTEGER,
-    REAL,
-    SECONDS,
+    AMOUNT,
+    FACTOR,
+    SHARE,
+    DURATION,
+    PAUSE,
     SWITCH,
     TEXT,
     SEED,
@@ -91,11 +94,11 @@ typedef struct option {
 #define AT(member) offsetof(at_engine_options, member)
 static const option options[] = {
     {"trials", INTEGER, AT(trials), 0},
-    {"time", SECONDS, AT(time_s), 0},
+    {"time", DURATION, AT(time_s), 0},
     {"tuner", TEXT, AT(tuner), 0},
     {"early-stopping", INTEGER, AT(early_stopping), 0},
     {"feature", FEATURE, AT(features), 0},
-    {"prune", REAL, AT(prune), 0},
+    {"prune", FACTOR, AT(prune), 0},
     {"seed", SEED, AT(seed), 0},
     {"jobs", INTEGER, AT(jobs), 0},
     {"isa", ISA, AT(isa), 0},
@@ -106,12 +109,12 @@ static const option options[] = {
     {"sandbox", SANDBOX, AT(sandbox), 0},
     {"number", INTEGER, AT(number), 0},
     {"repeat", INTEGER, AT(repeat), 0},
-    {"min-repeat-ms", REAL, AT(min_repeat_ms), 0},
-    {"timeout", SECONDS, AT(timeout_s), 0},
-    {"cooldown", SECONDS, AT(cooldown_s), 0},
+    {"min-repeat-ms", AMOUNT, AT(min_repeat_ms), 0},
+    {"timeout", DURATION, AT(timeout_s), 0},
+    {"cooldown", PAUSE, AT(cooldown_s), 0},
     {"accept-changed", SWITCH, AT(accept_changed), 0},
     {"paranoid", SWITCH, AT(paranoid), 0},
-    {"max-error", REAL, AT(max_error), 0},
+    {"max-error", SHARE, AT(max_error), 0},
 };
 enum { NUM_OPTIONS = sizeof options / sizeof *options };
 
@@ -121,11 +124,24 @@ static at_status wrong(const char *option_name, const char *value, const char *a
 }
 
 static at_status read_integer(const option *o, const char *value, int64_t *out, at_error *err) {
+    const int64_t least = o->kind == SEED ? 0 : 1;
     char *end;
     errno = 0;
     *out = strtoll(value, &end, 10);
-    if (end != value && !*end && !errno && *out >= 0) return AT_OK;
-    return wrong(o->name, value, "a whole number from 0 on is accepted", err);
+    if (end != value && !*end && !errno && *out >= least) return AT_OK;
+    return wrong(o->name, value,
+                 least ? "a whole number from 1 on is accepted"
+                       : "a whole number from 0 on is accepted",
+                 err);
+}
+
+static bool is_within(option_kind kind, double x) {
+    switch (kind) {
+    case FACTOR: return x >= 1;
+    case SHARE: return x > 0 && x <= 1;
+    case DURATION: return x > 0;
+    default: return x >= 0;
+    }
 }
 
 /* "90", "90s", "5m", "2h", "300ms" where it is a time. */
@@ -134,15 +150,19 @@ static at_status read_real(const option *o, const char *value, double *out, at_e
         const char *name;
         double seconds;
     } units[] = {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+    static const char *const accepted[] = {
+        [AMOUNT] = "a number from 0 on is accepted",
+        [FACTOR] = "a number from 1 on is accepted",
+        [SHARE] = "a number above 0 and up to 1 is accepted",
+        [DURATION] = "a time above 0 is accepted: 90, 90s, 5m, 300ms",
+        [PAUSE] = "a time is accepted: 90, 90s, 5m, 300ms",
+    };
     char *end;
     double x = strtod(value, &end);
-    size_t n = o->kind == SECONDS ? sizeof units / sizeof *units : 1;
-    for (size_t i = 0; i < n && end != value && isfinite(x) && x >= 0; i++)
+    size_t n = o->kind == DURATION || o->kind == PAUSE ? sizeof units / sizeof *units : 1;
+    for (size_t i = 0; i < n && end != value && isfinite(x) && is_within(o->kind, x); i++)
         if (!strcmp(end, units[i].name)) return *out = x * units[i].seconds, AT_OK;
-    return wrong(o->name, value,
-                 o->kind == SECONDS ? "a time is accepted: 90, 90s, 5m, 300ms"
-                                    : "a number from 0 on is accepted",
-                 err);
+    return wrong(o->name, value, accepted[o->kind], err);
 }
 
 static bool read_word(option_kind kind, const char *value, at_engine_options *e) {
@@ -188,8 +208,11 @@ static at_status read_option(at_lib_task *t, const option *o, const char *value,
         AT_TRY(read_integer(o, value, &number, err));
         *(uint64_t *)at = (uint64_t)number;
         break;
-    case REAL:
-    case SECONDS:
+    case AMOUNT:
+    case FACTOR:
+    case SHARE:
+    case DURATION:
+    case PAUSE:
         AT_TRY(read_real(o, value, &real, err));
         *(double *)at = real;
         break;

@@ -30,16 +30,12 @@ static const char *name_of(at_arena *a, const char *path) {
 
 static at_status read_log(const at_exchange *x, const char *path, at_record **records, int *n,
                           at_error *err) {
-    at_log_reader *reader;
-    AT_TRY(at_log_reader_open(path, NULL, NULL, &reader, err));
-    for (at_record unused; at_log_reader_next(reader, &unused);) {
-    }
-    int64_t comments = at_log_reader_stats(reader)->comments;
-    at_log_reader_close(reader);
-    AT_TRY(at_log_read_all(x->arena, path, x->warn, x->ctx, records, n, err));
-    if (!comments || !x->loss) return AT_OK;
+    at_log_stats stats;
+    AT_TRY(
+        at_log_read_wanted(x->arena, path, NULL, NULL, x->warn, x->ctx, records, n, &stats, err));
+    if (!stats.comments || !x->loss) return AT_OK;
     at_text t = {0};
-    at_text_addf(&t, "lost: comments, finals among them (%lld lines)", (long long)comments);
+    at_text_addf(&t, "lost: comments, finals among them (%lld lines)", (long long)stats.comments);
     x->loss(x->ctx, at_text_str(&t));
     at_text_free(&t);
     return AT_OK;

@@ -30,7 +30,6 @@ void at_log_reader_on_comment(at_log_reader *r,
 const at_log_stats *at_log_reader_stats(const at_log_reader *r);
 /* After the end: AT_OK, or what cut the reading short. */
 at_status at_log_reader_status(const at_log_reader *r, at_error *err);
-at_status at_fail_no_record(const char *path, at_error *err); /* AT_E_INPUT */
 /* At its end: AT_E_INPUT where none of its lines was a record. */
 at_status at_log_reader_needs_records(const at_log_reader *r, at_error *err);
 void at_log_reader_close(at_log_reader *r);
@@ -39,7 +38,7 @@ void at_log_reader_close(at_log_reader *r);
 enum { AT_KEPT_MIB = 4 };
 void at_log_reader_watch(at_log_reader *r, const at_arena *a, int most_mib);
 /* As at_log_read_all below, of the records that are wanted; what is not takes no memory. stats:
- * of all lines; may be NULL. */
+ * of all lines; may be NULL. AT_E_INPUT also where no line is a record. */
 at_status at_log_read_wanted(at_arena *a, const char *path,
                              bool (*wants)(void *ctx, const at_record *r), void *wants_ctx,
                              at_warn_fn *warn, void *ctx, at_record **out, int *count,

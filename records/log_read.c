@@ -190,16 +190,12 @@ at_status at_log_reader_status(const at_log_reader *r, at_error *err) {
     return r->error.status;
 }
 
-at_status at_fail_no_record(const char *path, at_error *err) {
-    return at_fail(err, AT_E_INPUT, "%s: holds no record; autotune tune writes them", path);
-}
-
 at_status at_log_reader_needs_records(const at_log_reader *r, at_error *err) {
     if (r->stats.records) return AT_OK;
     if (r->stats.bad)
         return at_fail(err, AT_E_INPUT, "%s: holds no record, and %lld unreadable line%s", r->path,
                        (long long)r->stats.bad, at_plural(r->stats.bad));
-    return at_fail_no_record(r->path, err);
+    return at_fail(err, AT_E_INPUT, "%s: holds no record; autotune tune writes them", r->path);
 }
 
 void at_log_reader_close(at_log_reader *r) {
@@ -375,6 +371,7 @@ at_status at_log_read_wanted(at_arena *a, const char *path,
     *out = all.data;
     *count = all.len;
     if (stats) *stats = *at_log_reader_stats(r);
+    if (s == AT_OK) s = at_log_reader_needs_records(r, err);
     at_log_reader_close(r);
     return s;
 }

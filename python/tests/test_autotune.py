@@ -150,6 +150,12 @@ class Spaces(InFolder):
         for error, text, call in refused:
             with self.assertRaisesRegex(error, text):
                 call()
+        with self.assertRaisesRegex(autotune.AutotuneError, 'trials "0": a whole number from 1'):
+            self.tuned(trials=0)
+        with open(self.path("none.log"), "w") as f:
+            f.write("# a comment\n")
+        with self.assertRaisesRegex(autotune.AutotuneError, "none.log: holds no record"):
+            autotune.Log(self.path("none.log"))
         self.assertIn("N=8", autotune.Task("dense", N=np.int64(8)).args)
 
         class Beyond:

@@ -431,7 +431,7 @@ static void bad_input(void **state) {
          "line 4 is of another target or task than the first record; such a file holds one: "
          "autotune log --split makes a log of each"},
         {"convert none.log --to t4", 4, "cannot read none.log: No such file or directory"},
-        {"convert failed.log --to t4", 4, "there are no records to convert"},
+        {"convert failed.log --to t4", 4, "failed.log: holds no record; autotune tune writes them"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const cli_result *r = cli_expect(rows[i].status, "./autotune %s", rows[i].command);

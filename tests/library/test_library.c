@@ -528,6 +528,11 @@ static void mistakes(void **state) {
                 {"compiler", "icc", "tcc, gcc and clang"},
                 {"pack", "later", "ahead and inline"},
                 {"cache", "warm", "hot and cold"},
+                {"trials", "0", "trials \"0\": a whole number from 1 on"},
+                {"early-stopping", "0", "from 1 on"},
+                {"time", "0", "time \"0\": a time above 0"},
+                {"prune", "0.5", "from 1 on"},
+                {"max-error", "0", "above 0 and up to 1"},
                 {"feature", "all", "itervar"},
                 {"paranoid", "yes", "1 and 0"},
                 {"tuner", "luck", "unknown tuner \"luck\""},
@@ -545,6 +550,11 @@ static void mistakes(void **state) {
     assert_null(at_lib_load_entity(t, "{"));
     assert_null(at_lib_load_entity(t, "{\"entity\": [[\"tile_y\", \"sp\", [-1, 7]]]}"));
     assert_null(at_lib_log_read(lib, folder));
+    path log = in_folder("mistakes.log");
+    FILE *f = fopen(log.text, "w");
+    assert_true(f && fputs("# a comment\n", f) >= 0 && !fclose(f));
+    assert_null(at_lib_log_read(lib, log.text));
+    assert_non_null(strstr(at_lib_error(lib), "holds no record"));
     assert_int_equal(at_lib_pick_best(lib, NULL, 0, "x"), AT_LIB_USAGE);
     assert_int_equal(at_lib_set_worker(lib, "autotune-worker"), AT_LIB_USAGE);
     assert_int_equal(at_lib_set_worker(lib, folder), AT_LIB_USAGE);
@@ -558,7 +568,7 @@ static void mistakes(void **state) {
     at_lib_task_free(NULL), at_lib_log_free(NULL), at_lib_kernel_free(NULL), at_lib_free(NULL);
 
     /* A worker that is none: the search ends before it begins, and no log is left locked. */
-    path log = in_folder("mistakes.log");
+    unlink(log.text);
     assert_int_equal(at_lib_set_worker(lib, "/bin/true"), AT_LIB_OK);
     assert_int_equal(at_lib_tune(t, log.text, NULL, NULL), AT_LIB_FAULT);
     assert_non_null(strstr(at_lib_error(lib), "/bin/true"));

@@ -346,8 +346,8 @@ static void refusals(void **state) {
     assert_string_equal(c.err.text,
                         "parameter time: a cache of Kernel Tuner means something else by it");
     put_file("prose", "{\"a\": 1}\n");
-    assert_int_equal(read_file(&c, "prose"), AT_OK); /* a log with nothing in it */
-    assert_int_equal(c.n, 0);
+    assert_int_equal(read_file(&c, "prose"), AT_E_INPUT); /* a log with nothing in it */
+    assert_string_equal(c.err.text, "prose: holds no record, and 1 unreadable line");
     assert_string_equal(at_text_str(&c.losses),
                         "prose:1: not a record: no member \"input\"; skipped\n");
     at_text_free(&out);
