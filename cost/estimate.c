@@ -5,70 +5,11 @@
  * (codegen/tile_parts.h). A part takes as long as the machine's table says of its register tile;
  * what a level of the caches does not hold between two uses comes from the next. docs/notes/cost.md
  */
-#include "cost/estimate_int.h"
+#include "cost/estimate_tile_int.h"
 
 #include <math.h>
 
-/* ---- what no configuration changes: the reads of a stage, and its operations ----------------- */
-
-/* Operations of a function of an element as codegen/functions.c writes it, where one instruction
- * multiplies and adds and two scale by a power of two; how many multiply and add; what scaling
- * takes more in others, whose last product may be added at once. */
-static const struct {
-    int all, joined, scaled;
-} functions[AT_FUNCTION_COUNT] = {
-    [AT_FUNCTION_EXP] = {12, 9, 7},     [AT_FUNCTION_LOG] = {32, 11, 0},
-    [AT_FUNCTION_SQRT] = {1, 0, 0},     [AT_FUNCTION_RSQRT] = {2, 0, 0},
-    [AT_FUNCTION_TANH] = {28, 15, 1},   [AT_FUNCTION_ERF] = {34, 24, 1},
-    [AT_FUNCTION_SIGMOID] = {17, 9, 2}, [AT_FUNCTION_SIN] = {33, 18, 0},
-    [AT_FUNCTION_COS] = {32, 18, 0},    [AT_FUNCTION_ABS] = {1, 0, 0},
-    [AT_FUNCTION_FLOOR] = {10, 0, 0},   [AT_FUNCTION_CEIL] = {12, 0, 0},
-    [AT_FUNCTION_ROUND] = {7, 0, 0},    [AT_FUNCTION_HALF] = {12, 0, 0},
-    [AT_FUNCTION_F16] = {11, 0, 0},     [AT_FUNCTION_BF16] = {8, 0, 0},
-};
-
-static double of_call(const at_target *target, const at_expr *e) {
-    int n = functions[e->integer].all;
-    if (!target->fused) n += functions[e->integer].joined;
-    if (!target->scales) n += functions[e->integer].scaled;
-    return n;
-}
-
-/* Is it a product, or a quotient that becomes one (at_value_fold)? */
-static bool is_product(const at_expr *e) {
-    if (e->op != AT_X_DIV) return e->op == AT_X_MUL;
-    const at_expr *by = e->arg[1];
-    double number = by->op == AT_X_FLOAT ? by->number
-                    : by->op == AT_X_INT ? (double)by->integer
-                                         : 0;
-    return at_exact_reciprocal(number) != 0;
-}
-
-/* Operations on floats; is the expression a float itself? A product is added, or taken away, or has
- * something taken away, by the instruction that makes it. in_sum: the expression is a term of a
- * sum, whose products are counted with it, or terms that are added up. */
-static bool count(const at_compute *c, const at_target *target, const at_expr *e, bool in_sum,
-                  double *n) {
-    bool is_float = e->op == AT_X_FLOAT || e->op == AT_X_CALL ||
-                    (e->op == AT_X_INDEX && !at_tensor_has_entries(&c->tensors[e->ref]));
-    bool adds = e->op == AT_X_ADD || e->op == AT_X_SUB, joins = false;
-    if (e->op == AT_X_INDEX) return is_float;
-    if (e->op == AT_X_SELECT) { /* one of its two values is worked out: the longer one counts */
-        double of[2] = {0};
-        for (int i = 0; i < 2; i++) is_float |= count(c, target, e->arg[i + 1], false, &of[i]);
-        *n += of[0] > of[1] ? of[0] : of[1];
-        return is_float;
-    }
-    for (int i = 0; i < e->nargs; i++) {
-        bool of_floats = count(c, target, e->arg[i], in_sum && adds, n);
-        joins |= of_floats && is_product(e->arg[i]);
-        is_float |= of_floats;
-    }
-    joins &= adds && !in_sum && target->fused;
-    if (is_float && e->op != AT_X_FLOAT && !joins)
-        *n += e->op == AT_X_CALL ? of_call(target, e) : 1;
-    return is_float;
-}
+/* ---- what no configuration changes: the reads of a stage ------------------------------------- */
 
 static const at_expr *const *reads_unbounded(at_arena *a, const at_expr *const *read, int num) {
     const at_expr **out = AT_NEW_ARRAY(a, const at_expr *, num + 1);
@@ -94,7 +35,7 @@ static void stage_init(at_arena *a, const at_compute *c, const at_target *target
     out->read = at_compute_reads(c, tensor, &out->num_reads);
     out->written = out->read;
     out->read = reads_unbounded(a, out->read, out->num_reads);
-    count(c, target, t->body, t->num_reduce && t->reduction == AT_REDUCE_SUM, &out->operations);
+    out->operations = est_operations(c, target, tensor, &out->own);
     out->passed_on = at_stage_passed_on(a, c, tensor);
     out->is_conditional = out->selects = at_expr_has(t->body, AT_X_SELECT);
     for (int r = 0; r < out->num_reads; r++)
@@ -266,6 +207,17 @@ static double cut_by_conditions(const at_estimator *e, const at_program *p, cons
     return n > 1 ? (double)(n + 1) / places : 0;
 }
 
+/* What an element takes, of which each is worked out once for all turns of the tile's loops that
+ * nothing in it depends on. */
+static double work_of(at_estimator *e, const at_program *p, const est_leaf *x, int root) {
+    const est_works *all = est_worked_out(e, p, x->node->tensor);
+    double sum = 0;
+    for (int w = 0; w < all->num; w++)
+        sum +=
+            all->of[w].time / est_turns_alike(x, root, false, all->of[w].axes, e->o.target->lanes);
+    return sum;
+}
+
 /* A leaf by itself: a copy, or arithmetic on elements. */
 static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int root) {
     const at_speeds *s = e->o.speeds;
@@ -292,8 +244,7 @@ static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int ro
     if (single) e->out->copies_ns += elements * est_address_ns;
     e->out->calls += calls;
     e->out->operations += vectors * st->operations;
-    const double operations = est_worked_out(e, p, x->node->tensor);
-    e->out->copies_ns += (moves + 0.5 * operations * vectors) * (double)s->copy_ns +
+    e->out->copies_ns += (moves + 0.5 * work_of(e, p, x, root) * vectors) * (double)s->copy_ns +
                          elements / run * (double)s->run_ns + calls * (double)s->turn_ns;
     est_memory(e, x, false, -1, NULL);
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cost/estimate_int.h"
+#include "cost/estimate_tile_int.h"
 
 /* ---- through stages -------------------------------------------------------------------------- */
 
@@ -23,14 +23,35 @@ static at_chain chain_to(const at_estimator *e, const at_program *p, const est_l
     return read < 0 ? (at_chain){{NULL}, 1} : chain_of(p, e->stages, s->read[read]);
 }
 
-double est_worked_out(at_estimator *e, const at_program *p, int tensor) {
+/* What a stage takes that a read of another reaches: it is another where the axes are that move it.
+ */
+static void add_through(const est_stage *reader, int read, const est_works *of, est_works *out) {
+    for (int i = 0; i < of->num; i++) {
+        uint32_t axes = 0;
+        for (int axis = 0; axis < 32; axis++)
+            if (read >= MAX_READS || reader->moved_by[read][axis] & of->of[i].axes)
+                axes |= 1u << axis;
+        est_works_add(out, axes, of->of[i].time);
+    }
+}
+
+const est_works *est_worked_out(at_estimator *e, const at_program *p, int tensor) {
     est_stage *s = &e->stages[tensor];
-    if (s->through_in == p->dissolved) return s->through;
+    if (s->through_in == p->dissolved) return &s->through;
     s->through_in = p->dissolved;
-    s->through = s->operations;
+    s->through = s->own;
     for (int r = 0; r < s->num_reads; r++)
-        if (p->dissolved[s->read[r]->ref]) s->through += est_worked_out(e, p, s->read[r]->ref);
-    return s->through;
+        if (p->dissolved[s->read[r]->ref])
+            add_through(s, r, est_worked_out(e, p, s->read[r]->ref), &s->through);
+    return &s->through;
+}
+
+double est_turns_alike(const est_leaf *x, int root, bool sums, uint32_t axes, int lanes) {
+    double n = 1;
+    for (const est_loop *l = x->loop + root; l < x->loop + x->num_loops; l++)
+        if (l->sums == sums && !l->is_dot && (l->axis < 0 || !(axes >> l->axis & 1)))
+            n *= l->ann == AT_ANN_VEC ? ceil(l->turns / lanes) : l->turns;
+    return n;
 }
 
 /* How far the access has moved at that turn of a loop. */

@@ -6,6 +6,7 @@
 #include "codegen/tile_parts.h"
 #include "cost/cost.h"
 #include "cost/estimate_terms.h"
+#include "cost/estimate_work.h"
 #include "schedule/access.h"
 
 /* A way of the nearest cache. Steps of so many bytes come to the same place again, and steps of a
@@ -130,7 +131,8 @@ typedef struct est_stage {                       /* what no configuration change
     int sizes_asked[MOST_SIZES_ASKED]; /* that terms may hang on, slots of values */
     const bool *asked_in, *through_in; /* the tree's stages that are dissolved then, or NULL */
     int num_sizes_asked;               /* -1: more than these: all are taken to count */
-    double operations, through;        /* arithmetic per element; with that of dissolved stages */
+    double operations;                 /* arithmetic per element */
+    est_works own, through;            /* what it takes; with that of dissolved stages */
     uint16_t moved_by[MAX_READS][32];  /* bits: dimensions whose index an axis is in */
     bool listed[MAX_READS][MAX_DIMS];  /* it depends on what an index tensor holds */
     bool divides[MAX_READS][MAX_DIMS]; /* it is not affine */
@@ -278,8 +280,6 @@ void est_touch(est_leaf *x);
 
 /* Sets what all leaves touch in one run, a tensor as often as leaves touch it, and levels. */
 void est_touched_by_all(at_estimator *e);
-/* estimate_access.c: arithmetic for an element, with that of dissolved stages which are read. */
-double est_worked_out(at_estimator *e, const at_program *p, int tensor);
 /* The least time of a leaf whose output comes line by line from beyond L2; 0 of others. */
 double est_written_ns(const at_estimator *e, const est_leaf *x);
 

@@ -160,8 +160,7 @@ static double left_to_wait(double instructions) {
 
 /* The operations on each sum at the end of a call take the time of as many multiply-adds. */
 static double used_up_ns(const at_estimator *e, const est_tile *t, double sums) {
-    return sums * (t->ends + t->apart) * (double)e->speeds.step_ns[0][AT_SPEED_ROWS - 1] /
-           AT_SPEED_ROWS;
+    return sums * (t->ends + t->apart) * est_least_ns(e);
 }
 
 /* A step of rows in groups that are summed up one after the other. */
@@ -237,6 +236,21 @@ static double further_ns(const at_estimator *e, const est_tile *t, const part_ch
     return own * est_max(0, tile_ns(e, 1, 1, -1, FAR) - tile_ns(e, 1, 1, -1, STEP));
 }
 
+/* What a step of terms takes beside multiply-adds. */
+static double worked_ns(const at_estimator *e, const est_tile *t, const part_choice *c) {
+    double sum = 0;
+    for (int w = 0; w < t->works.num; w++) {
+        double vectors = (double)t->other;
+        for (int i = 0; i < t->num_parts; i++) {
+            const double size = (double)c->sizes[i];
+            if (!(t->worked[w] >> i & 1)) continue;
+            vectors *= t->part[i].vector ? ceil(size / e->o.target->lanes) : size;
+        }
+        sum += vectors * t->works.of[w].time;
+    }
+    return sum * est_least_ns(e);
+}
+
 double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far) {
     double ns = 0;
     for (int mask = 0; mask < 1 << t->num_parts; mask++) {
@@ -248,6 +262,7 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
         double joins = chains(e, t->x, t->root, sums) - 1;
         e->out->operations +=
             times * own * t->again * (t->steps * t->share * t->each + t->ends + joins);
+        ns += times * t->again * t->steps * t->share * worked_ns(e, t, &c);
         if (t->is_beside) continue;
         e->out->calls += times;
         e->out->sum_calls += times;

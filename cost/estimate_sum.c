@@ -137,9 +137,27 @@ static void set_end(at_estimator *e, const at_program *p, const est_leaf *end, i
                     est_tile *t) {
     const double each = kept(e, end, root) / kept(e, t->x, root),
                  own = e->stages[end->node->tensor].operations,
-                 through = est_worked_out(e, p, end->node->tensor) - own;
+                 through = est_works_time(est_worked_out(e, p, end->node->tensor)) - own;
     t->ends = own * est_max(1, each);
     t->apart = moves_apart(e, end) + through * est_max(1, each) + (each > 1 ? 2 * each : 0);
+}
+
+/* What the terms take beside the multiply-adds that the table has. It is worked out once for all
+ * turns of the tile's loops that nothing in it depends on. */
+static void set_works(at_estimator *e, const at_program *p, const est_leaf *x, int root,
+                      est_tile *t) {
+    if (at_type_of(x->stage->type)->is_int) return;
+    t->works = *est_worked_out(e, p, x->node->tensor);
+    for (int w = 0; w < t->works.num; w++) {
+        const uint32_t axes = t->works.of[w].axes;
+        t->works.of[w].time /=
+            est_turns_alike(x, root, true, axes, t->lanes_sum ? e->o.target->lanes : 1);
+        for (int i = root; i < x->num_loops; i++)
+            for (int k = 0; k < t->num_parts && !x->loop[i].sums; k++)
+                if (x->loop[t->which[k]].node == x->loop[i].node && x->loop[i].axis >= 0 &&
+                    axes >> x->loop[i].axis & 1)
+                    t->worked[w] |= 1u << k;
+    }
 }
 
 static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
@@ -200,6 +218,7 @@ static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, co
             t->part[t->num_parts++] = (at_part){.vector = vector, .extent = turns};
         } else t->other *= vector ? (turns + lanes - 1) / lanes : turns;
     }
+    set_works(e, p, x, root, t);
 }
 
 /* Share of a tile's vectors that padding cuts in some steps of its sum: their sums are in memory,
@@ -463,7 +482,8 @@ static double elements_ns(at_estimator *e, const est_tile *t, double calls) {
     e->out->calls += n;
     e->out->sum_calls += n;
     e->out->operations += n * t->each;
-    return n * ((double)(s->narrow_ns[0][0] + s->narrow_call_ns[0][0]) + est_address_ns);
+    return n * ((double)(s->narrow_ns[0][0] + s->narrow_call_ns[0][0]) + est_address_ns +
+                est_works_time(&t->works) * est_least_ns(e));
 }
 
 /* Share of the time of lines that come while a sum in registers waits, which is not saved. */

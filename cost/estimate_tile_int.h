@@ -28,6 +28,8 @@ typedef struct est_tile { /* of a sum */
     double share;                          /* of the steps that count */
     double each, ends;                     /* operations of a step, and behind the sum */
     double apart;                          /* moves and stores behind the sum, one by one */
+    est_works works;                       /* of a term, beside multiply-adds; time: of a step */
+    unsigned worked[EST_WORKS];            /* bits: parts along which each is another */
     double slower;                         /* times: of vectors whose elements lie apart */
     double least_ns;                       /* of a step */
     double memory_ns;                      /* of a multiply-add, where sums are kept in memory */
@@ -47,6 +49,17 @@ typedef struct est_tile { /* of a sum */
     bool goes_on;       /* the next call adds to what this one stores */
     bool is_shifted;    /* where a vector's elements lie is worked out for each */
 } est_tile;
+
+/* A multiply-add of a vector, of a tile of many rows. */
+static inline double est_least_ns(const at_estimator *e) {
+    return (double)e->speeds.step_ns[0][AT_SPEED_ROWS - 1] / AT_SPEED_ROWS;
+}
+
+/* estimate_access.c: what an element takes, with what dissolved stages that are read do. */
+const est_works *est_worked_out(at_estimator *e, const at_program *p, int tensor);
+/* Turns of a tile's loops of a sum, or of its others, that none of the axes is in; of a vector one
+ * for so many elements. */
+double est_turns_alike(const est_leaf *x, int root, bool sums, uint32_t axes, int lanes);
 
 /* estimate_part.c: all parts of tiles that run so often: whole parts and what is left over. far:
  * share of the vectors that come from L2. Adds to e->out, but for the time. */
