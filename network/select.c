@@ -164,7 +164,7 @@ void at_net_choose(at_net_kernel *k, int choice) {
 /* Of parts with records in two states of the caches. */
 static void tell_caches(const at_net_program *p, const at_net_build *b) {
     int n = 0;
-    for (int i = 0; i < p->num_kernels; i++) n += p->kernels[i].chosen.others.cache != NULL;
+    for (int i = 0; i < p->num_kernels; i++) n += p->kernels[i].chosen.others.has_caches;
     if (!n) return;
     at_engine_warn(&b->engine,
                    at_format(p->arena,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/task/log_others.h"
 #include "engine/task/record_use.h"
 #include "engine/task/template_change.h"
 
@@ -197,28 +198,6 @@ at_status at_log_only_task(const at_log_choice *c, const at_template_row *row,
 
 /* ---- which record --------------------------------------------------------------------------- */
 
-bool at_is_of_other_pattern(const at_record *r, const at_pattern *p) {
-    return p && r->extra.present && strcmp(r->extra.context.pattern, p->hash) != 0;
-}
-
-/* How far its context is what was asked for: a larger number counts before a smaller. */
-static int rank(const at_engine_options *o, const at_record *r, const at_pattern *pattern) {
-    if (at_is_of_other_pattern(r, pattern)) return 0;
-    const at_context *c = &r->extra.context; /* of ours */
-    const bool ours = r->extra.present;
-    const bool agrees[] = {
-        at_is_of_this_cpu(r),
-        ours && o->isa && !strcmp(c->isa, o->isa),
-        ours && o->set & AT_SET_THREADS && c->threads == (o->threads ? o->threads : 1),
-        ours && o->set & AT_SET_COMPILER && !strcmp(c->compiler, at_compiler_name(o->compiler)),
-        ours && o->set & AT_SET_PACKING && !strcmp(c->packing, at_packing_name(o->packing)),
-        ours && !strcmp(c->cache, at_cache_name(o->cache)),
-    };
-    int n = 1;
-    for (size_t i = 0; i < sizeof agrees / sizeof *agrees; i++) n = 2 * n + agrees[i];
-    return n;
-}
-
 static void count_versions(const at_engine_options *o, const at_log_choice *c,
                            const at_logged_task *logged, const at_task *task, int64_t *used,
                            int64_t *changed) {
@@ -230,25 +209,6 @@ static void count_versions(const at_engine_options *o, const at_log_choice *c,
     }
 }
 
-void at_log_tell_cpu(at_arena *a, const at_engine_options *o, const char *path, const char *name,
-                     const at_record *r) {
-    if (at_is_of_this_cpu(r)) return;
-    at_engine_warn(o, at_format(a,
-                                "%s:%lld: the best of %s was measured on another CPU (%s), and "
-                                "none on this one",
-                                path, (long long)r->line, name, at_record_cpu(r)));
-}
-
-void at_log_tell_others(at_arena *a, const at_engine_options *o, const char *path, const char *name,
-                        const at_log_others *others) {
-    if (others->cache)
-        at_engine_warn(o, at_format(a, "%s: records of %s %s", path, name, others->cache));
-    if (others->threads)
-        at_engine_warn(o, at_format(a, "%s: records of %s %s", path, name, others->threads));
-    if (others->isa)
-        at_engine_warn(o, at_format(a, "%s: records of %s %s", path, name, others->isa));
-}
-
 static bool is_pick_of(const at_pick *p, const at_engine_options *o, const at_logged_task *logged,
                        const at_task *task) {
     const at_record *r = &p->record;
@@ -256,56 +216,25 @@ static bool is_pick_of(const at_pick *p, const at_engine_options *o, const at_lo
            (o->accept_changed || !at_is_of_changed_template(r, task));
 }
 
-static void compare(at_arena *a, const at_context *own, const at_context *c, bool competes,
-                    at_log_others *out) {
-    if (*own->cache && *c->cache && strcmp(c->cache, own->cache) != 0)
-        out->cache = at_format(a,
-                               "were measured with %s and with %s caches, and do not compete; the "
-                               "best with %s ones is taken",
-                               own->cache, c->cache, own->cache);
-    if (competes && c->threads != own->threads)
-        out->threads =
-            at_format(a,
-                      "are of %d and of %d threads, and the fastest, of %d, is taken; "
-                      "--threads chooses",
-                      own->threads < c->threads ? own->threads : c->threads,
-                      own->threads < c->threads ? c->threads : own->threads, own->threads);
-    if (competes && strcmp(c->isa, own->isa) != 0)
-        out->isa =
-            at_format(a, "are of %s and of %s, and the fastest, of %s, is taken; --isa chooses",
-                      own->isa, c->isa, own->isa);
-}
-
-/* Those that count as much as the best one compete with it by their times. */
-void at_log_find_others(at_arena *a, const at_engine_options *o, const at_log_choice *c,
-                        const at_logged_task *logged, const at_task *task,
-                        const at_pattern *pattern, const at_record *best, at_log_others *out) {
-    const int highest = rank(o, best, pattern);
-    *out = (at_log_others){0};
-    for (int i = 0; logged && best->extra.present && i < c->num_picks; i++) {
-        const at_record *r = &c->picks[i].record;
-        if (r->extra.present && is_pick_of(&c->picks[i], o, logged, task))
-            compare(a, &best->extra.context, &r->extra.context, rank(o, r, pattern) == highest,
-                    out);
-    }
-}
-
 at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choice *c,
                       const at_logged_task *logged, const at_task *task, const at_pattern *pattern,
-                      const at_pick **out, at_error *err) {
+                      const at_pick **out, at_log_others *others, at_error *err) {
     const char *name = at_task_row(task)->name;
     int64_t used = 0, changed = 0;
-    int highest = -1;
+    int highest = -1, n = 0;
     const at_pick *best = NULL;
+    const at_record **of = AT_NEW_ARRAY(a, const at_record *, c->num_picks + 1);
     *out = NULL;
     count_versions(o, c, logged, task, &used, &changed);
     for (int i = 0; logged && i < c->num_picks; i++) {
         if (!is_pick_of(&c->picks[i], o, logged, task)) continue;
-        int n = rank(o, &c->picks[i].record, pattern);
-        if (n > highest || (n == highest && c->picks[i].time_s < best->time_s))
-            highest = n, best = &c->picks[i];
+        of[n++] = &c->picks[i].record;
+        int rank = at_log_rank(a, o, of[n - 1], pattern);
+        if (rank > highest || (rank == highest && c->picks[i].time_s < best->time_s))
+            highest = rank, best = &c->picks[i];
     }
     *out = best;
+    if (best) at_log_find_others(a, o, of, n, pattern, &best->record, others);
     const char *changed_text = changed ? at_changed_text(a, c->path, changed, name) : NULL;
     if (changed && used) at_engine_warn(o, changed_text);
     if (best && !best->is_in_state)

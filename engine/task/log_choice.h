@@ -3,9 +3,8 @@
 #ifndef AT_ENGINE_LOG_CHOICE_H
 #define AT_ENGINE_LOG_CHOICE_H
 
-#include "engine/options.h"
+#include "engine/task/log_others.h"
 #include "records/records.h"
-#include "templates/pattern.h"
 #include "templates/task.h"
 
 /* One task of a log. */
@@ -45,32 +44,14 @@ at_status at_log_only_task(const at_log_choice *c, const at_template_row *row,
  * those of another, then those of this CPU, of the instruction set, threads, compiler and packing
  * that o sets, and with caches in the state of o->cache. Those of another version of the template
  * count where o says so only, and are told of, as are those that are no configuration of the task,
- * which never count. Of several such contexts the least time wins. AT_E_NO_VALID: all are failures,
- * or of another version; AT_E_INPUT: none, or none that fits. */
+ * which never count. Of several such contexts the least time wins; others: what is to be told.
+ * AT_E_NO_VALID: all are failures, or of another version; AT_E_INPUT: none, or none that fits. */
 at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choice *c,
                       const at_logged_task *logged, const at_task *task, const at_pattern *pattern,
-                      const at_pick **out, at_error *err);
-/* In what other contexts the log has records of the task, too: texts, NULL where they agree. */
-typedef struct at_log_others {
-    const char *cache;         /* which do not compete with the best one */
-    const char *threads, *isa; /* which do, by their times: nobody asked for one of them */
-} at_log_others;
-void at_log_find_others(at_arena *a, const at_engine_options *o, const at_log_choice *c,
-                        const at_logged_task *logged, const at_task *task,
-                        const at_pattern *pattern, const at_record *best, at_log_others *out);
+                      const at_pick **out, at_log_others *others, at_error *err);
 /* The record on a line, of that template. AT_E_USAGE: there is none. */
 at_status at_log_record_on_line(at_arena *a, const at_engine_options *o, const char *path,
                                 int64_t line, const at_template_row *row, const at_record **out,
                                 at_error *err);
-
-/* Whether it was measured on another sparsity pattern; foreign records do not say. */
-bool at_is_of_other_pattern(const at_record *r, const at_pattern *p);
-
-/* A warning where the record that was chosen is of another CPU. */
-void at_log_tell_cpu(at_arena *a, const at_engine_options *o, const char *path, const char *name,
-                     const at_record *r);
-/* A warning for each of these. */
-void at_log_tell_others(at_arena *a, const at_engine_options *o, const char *path, const char *name,
-                        const at_log_others *others);
 
 #endif

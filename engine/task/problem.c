@@ -104,8 +104,7 @@ static at_status best_of_ways(at_arena *a, const at_engine_options *o, const at_
         if (s.has_config && (!out->has_config || is_better(&s, out))) *out = s;
     }
     if (out->has_config) {
-        at_log_tell_cpu(a, o, choice->path, p->name, out->record);
-        at_log_tell_others(a, o, choice->path, p->name, &out->others);
+        at_log_tell(a, o, choice->path, p->name, out->record, &out->others);
         return AT_OK;
     }
     return at_fail(err, why.status ? AT_E_NO_VALID : AT_E_INPUT,

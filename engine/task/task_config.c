@@ -81,10 +81,9 @@ static at_status from_line(at_arena *a, const at_engine_options *o, const at_req
 static at_status take_best(at_arena *a, const at_engine_options *o, const at_log_choice *choice,
                            const at_logged_task *logged, at_selection *out, at_error *err) {
     const at_pick *best;
-    AT_TRY(at_log_best(a, o, choice, logged, out->task, out->pattern, &best, err));
+    AT_TRY(at_log_best(a, o, choice, logged, out->task, out->pattern, &best, &out->others, err));
     out->record = &best->record;
     out->time_s = best->time_s;
-    at_log_find_others(a, o, choice, logged, out->task, out->pattern, out->record, &out->others);
     return AT_OK;
 }
 
@@ -103,8 +102,7 @@ static at_status from_best(at_arena *a, const at_engine_options *o, const at_req
     if (choice.tasks.len || !args) AT_TRY(at_log_only_task(&choice, out->row, &task, err));
     if (!args) AT_TRY(task_of_log(a, q, task->args, task->line, out, err));
     AT_TRY(take_best(a, o, &choice, task, out, err));
-    at_log_tell_cpu(a, o, q->log, out->row->name, out->record);
-    at_log_tell_others(a, o, q->log, out->row->name, &out->others);
+    at_log_tell(a, o, q->log, out->row->name, out->record, &out->others);
     return AT_OK;
 }
 
@@ -138,8 +136,7 @@ static at_status select_logged(at_arena *a, const at_engine_options *o, const at
         return err->status = AT_E_INPUT;
     }
     AT_TRY(take_best(a, o, choice, t, out, err));
-    at_log_tell_cpu(a, o, q->log, out->row->name, out->record);
-    at_log_tell_others(a, o, q->log, out->row->name, &out->others);
+    at_log_tell(a, o, q->log, out->row->name, out->record, &out->others);
     out->has_config = true;
     return take_record(a, q->log, out, err);
 }

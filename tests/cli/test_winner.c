@@ -339,7 +339,10 @@ static void contexts(void **state) {
     } of[] = {{"", "of 1 and of 2 threads, and the fastest, of 2", 2, "scalar"},
               {"--threads 2", "", 2, "scalar"},
               {"--threads 1 --isa scalar", "", 1, "scalar"},
-              {"--isa avx2", "", 1, "avx2"}};
+              {"--isa avx2", "", 1, "avx2"},
+              {"--threads 3 --isa avx2",
+               "no record of conv2d_3x3_gemm is of 3 threads; the best, of 1, is taken", 1,
+               "avx2"}};
     (void)state;
     cli_expect(0, TUNE "--isa scalar --trials 3 --log one.log; grep -v '^#' one.log | grep -v "
                        "'\"part\": \"anchor\"' > m.log; mv m.log one.log; cp one.log all.log");
@@ -349,13 +352,16 @@ static void contexts(void **state) {
         const cli_result *r = cli_expect(
             0, "./autotune apply conv2d_3x3_gemm " ARGS " --log all.log %s -o all.c --force --json",
             of[i].options);
-        const bool warned = strstr(r->err, " chooses");
+        const bool warned = strstr(r->err, " is taken");
         assert_int_equal(warned, *of[i].context != 0);
         assert_non_null(strstr(r->err, of[i].context));
         const int64_t line = index_in(cli_read("all.c"), "configuration from all.log:");
         cli_expect(0, "sed -n %lldp all.log | grep '\"threads\": %d' | grep '\"isa\": \"%s\"'",
                    (long long)line, of[i].threads, of[i].isa);
     }
+    assert_string_equal(
+        cli_expect(0, "./autotune show conv2d_3x3_gemm " ARGS " --log all.log --threads 3 -q")->err,
+        "");
     cli_expect(0, "./autotune pick_best all.log --json");
     assert_int_equal(cli_member(cli_json(), "picked")->count, 3);
     int winners = 0;
@@ -366,6 +372,26 @@ static void contexts(void **state) {
     /* What comes next names the context where the log has others. */
     const cli_result *r = cli_expect(0, TUNE "--isa scalar --trials 3 --log all.log");
     assert_non_null(strstr(r->out, " --log all.log --threads 1 --isa scalar -o kernel.c\n"));
+    /* All are named, or how many more there are; also one that says no instruction set. */
+    at_arena *a = at_arena_new();
+    cli_expect(0, "cp one.log many.log");
+    for (int threads = 2; threads <= 6; threads++) {
+        add_context("many.log", at_format(a, "\"threads\": 1/\"threads\": %d", threads),
+                    2 + threads);
+        r = cli_expect(0, "./autotune show conv2d_3x3_gemm " ARGS " --log many.log");
+        const char *texts[] = {"of 1 and of 2 threads, and the fastest, of 2",
+                               "of 1, of 2 and of 3 threads, and the fastest, of 3",
+                               "of 1, of 2, of 3 and of 4 threads, and the fastest, of 4",
+                               "of 1, of 2, of 3, of 4 and 1 more threads, and the fastest, of 5",
+                               "of 1, of 2, of 3, of 4 and 2 more threads, and the fastest, of 6"};
+        if (!strstr(r->err, texts[threads - 2])) fail_msg("%s", r->err);
+    }
+    cli_expect(0, "cp one.log none.log");
+    add_context("none.log", "\"isa\": \"scalar\", /", 4);
+    r = cli_expect(0, "./autotune show conv2d_3x3_gemm " ARGS " --log none.log");
+    assert_non_null(strstr(r->err, " are of scalar and of an instruction set without a name, and "
+                                   "the fastest, of an instruction set without a name, is taken"));
+    at_arena_free(a);
 }
 
 int main(void) {
