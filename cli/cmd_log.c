@@ -72,7 +72,9 @@ static void add_parameters(at_text *out, const at_config *c) {
     at_arena_free(a);
 }
 
+/* No task is made of records that do not say their template's version. */
 static bool is_changed(const at_log_group *g) {
+    if (!g->ours || !*g->context.template_hash) return false;
     at_arena *a = at_arena_new();
     at_task *task;
     const bool changed = at_task_of_record(a, g->task, g->args, &task, NULL) == AT_OK &&

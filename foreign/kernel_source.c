@@ -138,17 +138,25 @@ static bool find_value(const entry *x, const char *name, int64_t *out) {
 static bool fits(const at_tensor *t, const char *type) {
     static const struct {
         const char *word;
-        at_type type;
-    } known[] = {{"bool", AT_BOOL},   {"_Bool", AT_BOOL},       {"float", AT_F32},
-                 {"int32_t", AT_S32}, {"unsigned char", AT_U8}, {"uint8_t", AT_U8},
-                 {"int8_t", AT_S8},   {"signed char", AT_S8},   {"int16_t", AT_S16},
-                 {"short", AT_S16},   {"int ", AT_S32}};
+        at_type type, other;
+    } known[] = {{"bool", AT_BOOL, AT_BOOL},        {"_Bool", AT_BOOL, AT_BOOL},
+                 {"_Float16", AT_F16, AT_F16},      {"__bf16", AT_BF16, AT_BF16},
+                 {"float", AT_F32, AT_F32},         {"uint16_t", AT_F16, AT_BF16},
+                 {"int32_t", AT_S32, AT_S32},       {"unsigned short", AT_F16, AT_BF16},
+                 {"unsigned char", AT_U8, AT_BOOL}, {"uint8_t", AT_U8, AT_BOOL},
+                 {"int8_t", AT_S8, AT_S8},          {"signed char", AT_S8, AT_S8},
+                 {"int16_t", AT_S16, AT_S16},       {"short", AT_S16, AT_S16},
+                 {"int ", AT_S32, AT_S32}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strstr(type, known[i].word))
-            return known[i].type ==
-                   (t->type == AT_BOOL && known[i].type != AT_BOOL ? AT_U8 : t->type);
+            return t->type == known[i].type || t->type == known[i].other;
     return !strstr(type, "double") && !strstr(type, "char") && !strstr(type, "long") &&
-           !strstr(type, "int64") && !strstr(type, "uint16");
+           !strstr(type, "int64");
+}
+
+/* What C calls elements whose name says it to nobody. */
+static const char *types_in_c(at_type t) {
+    return t == AT_F16 ? ", uint16_t or _Float16" : t == AT_BF16 ? ", uint16_t or __bf16" : "";
 }
 
 static at_status unknown_param(const entry *x, const at_head_param *p) {
@@ -206,8 +214,9 @@ static at_status add_tensor(entry *x, const at_head_param *p, int buffer, int te
     if (t->is_s64)
         return bad_param(x, p, "its elements are s64, which are taken by texts alone; take s32");
     if (!fits(t, p->element ? p->element : p->type))
-        return bad_param(
-            x, p, at_format(x->arena, "the tensor's elements are %s", at_type_of(t->type)->name));
+        return bad_param(x, p,
+                         at_format(x->arena, "the tensor's elements are %s%s",
+                                   at_type_of(t->type)->name, types_in_c(t->type)));
     if (t->is_output && p->is_const)
         return bad_param(x, p, "it is an output, and the parameter const");
     if (p->element && x->head->pub.language == AT_LANGUAGE_CXX) {

@@ -256,6 +256,39 @@ static void calls_that_do_not_fit(void **state) {
     }
 }
 
+/* Elements of 16 bits are bits, or a compiler's own type; a number of as many bits is none. */
+static void elements_of_16_bits(void **state) {
+    (void)state;
+    static const struct {
+        const char *elements, *type, *message; /* NULL: it is right */
+    } of[] = {
+        {"f16", "uint16_t", NULL},
+        {"bf16", "uint16_t", NULL},
+        {"bf16", "unsigned short", NULL},
+        {"s16", "int16_t", NULL},
+        {"f16", "int16_t",
+         "h.c:6: the call's parameter \"const int16_t *x\": the tensor's elements "
+         "are f16, uint16_t or _Float16"},
+        {"bf16", "_Float16", "the tensor's elements are bf16, uint16_t or __bf16"},
+        {"bf16", "float", "the tensor's elements are bf16, uint16_t or __bf16"},
+        {"s16", "uint16_t", "the tensor's elements are s16"},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "/* autotune\n * args N=64\n * x[N] : input %1$s\n * y[n:N] : %1$s = x[n]\n"
+                 " * knob T = 1 2\n * call void copy(const %2$s *x, %2$s *y, int N)\n */\n"
+                 "#include <stdint.h>\n"
+                 "void copy(const %2$s *x, %2$s *y, int N) {\n"
+                 "    for (int n = 0; n < N; n += T)\n"
+                 "        for (int t = 0; t < T; t++) y[n + t] = x[n + t];\n}\n",
+                 of[i].elements, of[i].type);
+        cli_write("h.c", text);
+        if (of[i].message) expect_error(4, "run h.c", of[i].message);
+        else cli_expect(0, "./autotune run h.c");
+    }
+}
+
 /* What the call says, and what the function takes, are compared by the compiler. */
 static void functions_that_do_not_fit(void **state) {
     (void)state;
@@ -712,6 +745,7 @@ int main(void) {
         cmocka_unit_test(call_without_parameters),
         cmocka_unit_test(mistakes_in_a_head),
         cmocka_unit_test(calls_that_do_not_fit),
+        cmocka_unit_test(elements_of_16_bits),
         cmocka_unit_test(functions_that_do_not_fit),
         cmocka_unit_test(subroutines_that_do_not_fit),
         cmocka_unit_test(marked_outputs),
