@@ -46,6 +46,7 @@ static void stage_init(at_arena *a, const at_compute *c, const at_target *target
             at_index_look(out->read[r]->arg[d], &axes, &out->divides[r][d]);
             for (int i = 0; i < 32; i++)
                 if (axes >> i & 1) out->moved_by[r][i] |= (uint16_t)(1u << d);
+            if (out->read[r]->arg[d] != out->written[r]->arg[d]) out->bounded |= axes;
             out->listed[r][d] = at_expr_reads(out->read[r]->arg[d]);
             at_index_sizes(out->read[r]->arg[d], MAX_SIZES, out->sizes[r][d],
                            &out->num_sizes[r][d]);
@@ -144,12 +145,19 @@ static bool is_turned(const at_estimator *e, const est_leaf *x) {
 }
 
 /* Elements that lie in a row in all that the leaf touches, or the same way round, or every so many,
- * in what it reads; single: those of the last loop are found one by one. */
-static double row_of(const at_estimator *e, const est_leaf *x, bool *single) {
+ * in what it reads; single: those of the last loop, or rows in turns that a bound decides on, are
+ * found one by one. */
+static double row_of(at_estimator *e, const at_program *p, const est_leaf *x, bool *single) {
+    const uint32_t bounded = est_bounded(e, p, x->node->tensor);
     double run = 1;
     *single = false;
     for (int i = x->num_loops - 1; i >= 0; i--) {
         bool in_a_row = true;
+        const est_loop *l = &x->loop[i];
+        if (l->ann != AT_ANN_VEC && l->axis >= 0 && bounded >> l->axis & 1) {
+            *single = true;
+            break;
+        }
         for (int k = 0; k < x->num_accesses; k++) {
             const est_access *a = &x->access[k];
             *single |= a->single >> i & 1 && i == x->num_loops - 1;
@@ -157,7 +165,7 @@ static double row_of(const at_estimator *e, const est_leaf *x, bool *single) {
             in_a_row &= !*single && (step == along || (!a->written && step == 0));
         }
         if (!in_a_row) break;
-        run *= x->loop[i].turns;
+        run *= l->turns;
     }
     return run;
 }
@@ -223,7 +231,7 @@ static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int ro
     const at_speeds *s = e->o.speeds;
     bool single;
     double calls = est_turns(x, 0, root), elements = est_turns(x, 0, x->num_loops),
-           run = row_of(e, x, &single);
+           run = row_of(e, p, x, &single);
     const double block = together(x, run);
     double vectors = elements / block * ceil(block / e->o.target->lanes);
     if (run == 1) vectors = elements;
@@ -241,7 +249,7 @@ static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int ro
     }
     const est_stage *st = &e->stages[x->node->tensor];
     if (st->is_conditional) calls *= 3;
-    if (single) e->out->copies_ns += elements * est_address_ns;
+    if (single) e->out->copies_ns += elements / run * est_address_ns;
     e->out->calls += calls;
     e->out->operations += vectors * st->operations;
     e->out->copies_ns += (moves + 0.5 * work_of(e, p, x, root) * vectors) * (double)s->copy_ns +

@@ -23,16 +23,12 @@ static at_chain chain_to(const at_estimator *e, const at_program *p, const est_l
     return read < 0 ? (at_chain){{NULL}, 1} : chain_of(p, e->stages, s->read[read]);
 }
 
-/* What a stage takes that a read of another reaches: it is another where the axes are that move it.
- */
-static void add_through(const est_stage *reader, int read, const est_works *of, est_works *out) {
-    for (int i = 0; i < of->num; i++) {
-        uint32_t axes = 0;
-        for (int axis = 0; axis < 32; axis++)
-            if (read >= MAX_READS || reader->moved_by[read][axis] & of->of[i].axes)
-                axes |= 1u << axis;
-        est_works_add(out, axes, of->of[i].time);
-    }
+/* The axes of a stage that move a read of another along some of the other's axes. */
+static uint32_t axes_that_move(const est_stage *s, int read, uint32_t of) {
+    uint32_t axes = 0;
+    for (int axis = 0; axis < 32; axis++)
+        if (read >= MAX_READS || s->moved_by[read][axis] & of) axes |= 1u << axis;
+    return axes;
 }
 
 const est_works *est_worked_out(at_estimator *e, const at_program *p, int tensor) {
@@ -40,10 +36,21 @@ const est_works *est_worked_out(at_estimator *e, const at_program *p, int tensor
     if (s->through_in == p->dissolved) return &s->through;
     s->through_in = p->dissolved;
     s->through = s->own;
-    for (int r = 0; r < s->num_reads; r++)
-        if (p->dissolved[s->read[r]->ref])
-            add_through(s, r, est_worked_out(e, p, s->read[r]->ref), &s->through);
+    s->bounded_through = s->bounded;
+    for (int r = 0; r < s->num_reads; r++) {
+        const int read = s->read[r]->ref;
+        if (!p->dissolved[read]) continue;
+        const est_works *more = est_worked_out(e, p, read);
+        for (int i = 0; i < more->num; i++)
+            est_works_add(&s->through, axes_that_move(s, r, more->of[i].axes), more->of[i].time);
+        s->bounded_through |= axes_that_move(s, r, e->stages[read].bounded_through);
+    }
     return &s->through;
+}
+
+uint32_t est_bounded(at_estimator *e, const at_program *p, int tensor) {
+    est_worked_out(e, p, tensor);
+    return e->stages[tensor].bounded_through;
 }
 
 double est_turns_alike(const est_leaf *x, int root, bool sums, uint32_t axes, int lanes) {

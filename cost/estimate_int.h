@@ -127,6 +127,8 @@ typedef struct est_stage {                       /* what no configuration change
     int num_reads;
     bool selects;                      /* it has a condition itself */
     bool is_conditional;               /* it does, or a stage that it reads */
+    uint32_t bounded, bounded_through; /* bits: axes in an index that has a bound; in reads through
+                                          dissolved stages, too */
     const est_terms *kept[KEPT_TERMS]; /* terms of programs, by their hash */
     int sizes_asked[MOST_SIZES_ASKED]; /* that terms may hang on, slots of values */
     const bool *asked_in, *through_in; /* the tree's stages that are dissolved then, or NULL */
@@ -230,8 +232,6 @@ static inline uint64_t est_joined(uint64_t hash, uint64_t x) {
     hash = est_mixed(hash, x);
     return hash ^ hash >> 29;
 }
-
-static const double est_address_ns = 2.2; /* of an element that is found by divisions */
 
 static inline bool est_unrolled(const est_loop *l) {
     return l->ann == AT_ANN_UNROLL || l->ann == AT_ANN_VEC || l->is_peeled;

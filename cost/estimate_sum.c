@@ -110,17 +110,23 @@ static double slower_apart(const at_speeds *s) {
                           (double)s->narrow_ns[0][AT_SPEED_ROWS - 1]);
 }
 
+/* Moves and stores of the elements of a vector, where these are written more than so many apart. */
+static double moves(const at_estimator *e, const est_leaf *x, int64_t step) {
+    bool is_apart = false;
+    for (int k = 0; k < x->num_accesses; k++)
+        for (int i = 0; i < x->num_loops && x->access[k].written; i++)
+            is_apart |= x->loop[i].ann == AT_ANN_VEC && x->access[k].step[i] > step;
+    return is_apart ? 2.0 * e->o.target->lanes : 0;
+}
+
 /* Moves and stores behind the sums of a register, of which each is stored by itself: far apart, and
  * no rows of the tile lie between. */
 static double moves_apart(const at_estimator *e, const est_leaf *end) {
-    bool is_apart = false, is_filled = false;
+    bool is_filled = false;
     for (int k = 0; k < end->num_accesses; k++)
-        for (int i = 0; i < end->num_loops && end->access[k].written; i++) {
-            const int64_t step = end->access[k].step[i];
-            is_apart |= end->loop[i].ann == AT_ANN_VEC && step > e->o.target->most_stored_step;
-            is_filled |= est_unrolled(&end->loop[i]) && step == 1;
-        }
-    return is_apart && !is_filled ? 2.0 * e->o.target->lanes : 0;
+        for (int i = 0; i < end->num_loops && end->access[k].written; i++)
+            is_filled |= est_unrolled(&end->loop[i]) && end->access[k].step[i] == 1;
+    return is_filled ? 0 : moves(e, end, e->o.target->most_stored_step);
 }
 
 /* Vectors of a leaf's loops from `root` on; of a sum, those that it keeps. */
@@ -222,8 +228,8 @@ static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, co
 }
 
 /* Share of a tile's vectors that padding cuts in some steps of its sum: their sums are in memory,
- * and what a step stores by one mask the next one loads by another. alone: each is a whole register
- * of its row, so that none reaches into what is stored of another. */
+ * and what a step stores by one mask the next one loads by another. alone: a row is a line long or
+ * longer, so that few reach into what is stored of the row beside. */
 static double cut_share(const est_tile *t, int lanes, bool *alone) {
     const est_leaf *x = t->x;
     const est_terms *terms = x->terms;
@@ -241,13 +247,28 @@ static double cut_share(const est_tile *t, int lanes, bool *alone) {
             for (int j = 0; j < EST_FEWER; j++) places += b->fewer[j].number * (double)b->num;
             double ends = est_min(2, places), vectors = ceil(x->loop[i].extent / t->width);
             share = est_max(share, est_min(1, ends / vectors));
-            *alone &= t->width >= lanes && fmod(x->loop[i].extent, lanes) == 0;
+            *alone &=
+                t->width >= lanes && x->loop[i].extent >= (double)est_line(x->access[0].buffer);
         }
     return share;
 }
 
+/* Share of the tiles in which a bound of an index decides within a vector: each term is loaded in
+ * pieces of its own, and its sum is in memory. */
+static double bounded_share(at_estimator *e, const at_program *p, const est_tile *t) {
+    const est_leaf *x = t->x;
+    const uint32_t bounded = est_bounded(e, p, x->node->tensor);
+    double share = 0;
+    for (int i = t->root; i < x->num_loops; i++) {
+        const est_loop *l = &x->loop[i];
+        if (l->ann == AT_ANN_VEC && l->axis >= 0 && !l->sums && bounded >> l->axis & 1)
+            share = est_max(share, est_min(1, 2 * (double)l->coef * l->turns / l->extent));
+    }
+    return share;
+}
+
 /* What a step waits for, and the end of a call. */
-static void set_waits(const at_estimator *e, est_tile *t) {
+static void set_waits(at_estimator *e, const at_program *p, est_tile *t) {
     const est_leaf *x = t->x;
     const at_speeds *s = e->o.speeds;
     const int64_t lane = lane_step(x);
@@ -280,8 +301,12 @@ static void set_waits(const at_estimator *e, est_tile *t) {
     else if (is_dynamic) t->least_ns = share * (double)s->waits_ns[0] * add_to_add;
     bool alone;
     const double cut_ns = cut_share(t, e->o.target->lanes, &alone) * (double)s->waits_ns[1];
+    if (cut_ns > 0) t->memory_ns = est_max(t->memory_ns, share * one);
+    const double bounded = bounded_share(e, p, t);
+    t->memory_ns = est_max(t->memory_ns, bounded * (one + moves(e, x, 1) * est_least_ns(e)));
     if (alone) t->cut_ns = cut_ns; /* other sums go on meanwhile */
     else t->memory_ns = est_max(t->memory_ns, cut_ns);
+    t->cut_ns += bounded * (double)s->waits_ns[1];
 }
 
 /* Lines of its vectors that all steps of a sum read, if none is kept. */
@@ -519,7 +544,7 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     est_tile t;
     tail tails[2];
     set_tile(e, p, x, end, root, &t);
-    set_waits(e, &t);
+    set_waits(e, p, &t);
     exceed(p, &t);
     int n = find_tails(p, &t, tails);
     double all = est_turns(x, 0, root) * within(p, &t), far_lines[2] = {0}, far = 0;

@@ -50,6 +50,8 @@ typedef struct est_tile { /* of a sum */
     bool is_shifted;    /* where a vector's elements lie is worked out for each */
 } est_tile;
 
+static const double est_address_ns = 2.2; /* of an element that is found by divisions */
+
 /* A multiply-add of a vector, of a tile of many rows. */
 static inline double est_least_ns(const at_estimator *e) {
     return (double)e->speeds.step_ns[0][AT_SPEED_ROWS - 1] / AT_SPEED_ROWS;
@@ -57,6 +59,8 @@ static inline double est_least_ns(const at_estimator *e) {
 
 /* estimate_access.c: what an element takes, with what dissolved stages that are read do. */
 const est_works *est_worked_out(at_estimator *e, const at_program *p, int tensor);
+/* Bits: axes in an index that has a bound, there or in what dissolved stages read. */
+uint32_t est_bounded(at_estimator *e, const at_program *p, int tensor);
 /* Turns of a tile's loops of a sum, or of its others, that none of the axes is in; of a vector one
  * for so many elements. */
 double est_turns_alike(const est_leaf *x, int root, bool sums, uint32_t axes, int lanes);
