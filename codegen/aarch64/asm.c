@@ -67,7 +67,7 @@ static int64_t placed(const field *f, uint32_t word) {
     int64_t x = word >> f->at & ((1u << f->bits) - 1);
     x |= (int64_t)(word >> f->more_at & ((1u << f->more_bits) - 1)) << f->bits;
     if (f->is_signed && x >> (bits - 1)) x -= (int64_t)1 << bits;
-    return ((x << f->scale) - f->from) * f->sign;
+    return (x * ((int64_t)1 << f->scale) - f->from) * f->sign;
 }
 
 /* The next operand's letter in a text, which is moved behind it; 0: there is none. */
