@@ -3,9 +3,14 @@
 #include "cost/estimate_tile_int.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* How many loads that are an operand of a multiply-add a load by itself counts as. */
 static const double unaligned = 2;
+/* The same of a vector of every second, third, .. element, whose lanes are picked from several. */
+static const double picked = 5;
+/* Elements that are farther apart are moved each by itself. */
+static const double one_by_one = 2;
 /* A tile of so few elements loads its elements one by one. */
 enum { SINGLE = 16 };
 
@@ -135,8 +140,10 @@ static double loads(const at_estimator *e, const est_tile *t, const int64_t *siz
         for (int i = 0; i < t->num_parts; i++) {
             if (!t->step[k][i]) continue;
             if (t->part[i].vector) {
+                const int64_t step = llabs(t->step[k][i]);
                 n *= ceil((double)size[i] / lanes);
                 if (is_masked(size[i] % lanes)) odd = unaligned;
+                if (step > t->lane) odd = step <= AT_TILE_WHOLE_STEP ? picked : one_by_one * lanes;
                 continue;
             }
             double rows = rows_along(t, k, i, size);

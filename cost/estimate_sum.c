@@ -173,6 +173,7 @@ static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, co
     *t = (est_tile){.x = x,
                     .root = root,
                     .other = 1,
+                    .lane = lane_step(x),
                     .steps = 1,
                     .again = 1,
                     .width = lanes,

@@ -20,6 +20,7 @@ typedef struct est_tile { /* of a sum */
     int which[AT_PARTS_MAX], num_parts;    /* loops */
     unsigned uncut;                        /* bits: parts that stay whole */
     int64_t other;                         /* registers along what is not cut */
+    int64_t lane;                          /* elements from one lane to the next of a row's */
     int together;                          /* sums that each have such registers */
     bool is_beside;                        /* another of these sums has the calls */
     bool in_blocks;                        /* it stands in a loop of its own sum, over tiles */
