@@ -143,7 +143,8 @@ static double loads(const at_estimator *e, const est_tile *t, const int64_t *siz
                 const int64_t step = llabs(t->step[k][i]);
                 n *= ceil((double)size[i] / lanes);
                 if (is_masked(size[i] % lanes)) odd = unaligned;
-                if (step > t->lane) odd = step <= AT_TILE_WHOLE_STEP ? picked : one_by_one * lanes;
+                if (t->slower <= 1 && t->in_lanes >> i & 1 && step > t->lane)
+                    odd = step <= AT_TILE_WHOLE_STEP ? picked : one_by_one * lanes;
                 continue;
             }
             double rows = rows_along(t, k, i, size);

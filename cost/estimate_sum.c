@@ -221,6 +221,8 @@ static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, co
             for (int k = 0; k < x->num_accesses; k++)
                 t->step[k][t->num_parts] = x->access[k].step[i];
             t->which[t->num_parts] = i;
+            if (vector && (i + 1 == x->num_loops || x->loop[i + 1].node != l->node))
+                t->in_lanes |= 1u << t->num_parts;
             if (l->is_run) t->uncut |= 1u << t->num_parts;
             t->part[t->num_parts++] = (at_part){.vector = vector, .extent = turns};
         } else t->other *= vector ? (turns + lanes - 1) / lanes : turns;
@@ -229,8 +231,8 @@ static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, co
 }
 
 /* Share of a tile's vectors that padding cuts in some steps of its sum: their sums are in memory,
- * and what a step stores by one mask the next one loads by another. alone: a row is a line long or
- * longer, so that few reach into what is stored of the row beside. */
+ * and what a step stores by one mask the next one loads by another. alone: rows are whole
+ * registers, or a line long or longer, so that few reach into what is stored of the row beside. */
 static double cut_share(const est_tile *t, int lanes, bool *alone) {
     const est_leaf *x = t->x;
     const est_terms *terms = x->terms;
@@ -248,8 +250,8 @@ static double cut_share(const est_tile *t, int lanes, bool *alone) {
             for (int j = 0; j < EST_FEWER; j++) places += b->fewer[j].number * (double)b->num;
             double ends = est_min(2, places), vectors = ceil(x->loop[i].extent / t->width);
             share = est_max(share, est_min(1, ends / vectors));
-            *alone &=
-                t->width >= lanes && x->loop[i].extent >= (double)est_line(x->access[0].buffer);
+            const double row = x->loop[i].extent, line = (double)est_line(x->access[0].buffer);
+            *alone &= t->width >= lanes && (fmod(row, lanes) == 0 || row >= line);
         }
     return share;
 }

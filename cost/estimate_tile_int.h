@@ -21,6 +21,7 @@ typedef struct est_tile { /* of a sum */
     unsigned uncut;                        /* bits: parts that stay whole */
     int64_t other;                         /* registers along what is not cut */
     int64_t lane;                          /* elements from one lane to the next of a row's */
+    unsigned in_lanes;                     /* bits: parts whose turns are a vector's lanes */
     int together;                          /* sums that each have such registers */
     bool is_beside;                        /* another of these sums has the calls */
     bool in_blocks;                        /* it stands in a loop of its own sum, over tiles */
