@@ -10,8 +10,9 @@
 #include "network/network_int.h"
 
 typedef AT_VEC(int32_t *) number_list; /* [integer of a text][size]; NULL: always the same */
-typedef struct index_range {           /* of an index that is no constant: of each size */
-    int value;
+typedef struct index_range { /* of each depth-th entry, from `at` on, of an index that is no
+                              * constant: of each size */
+    int value, at, depth;
     int32_t *lo, *hi;
 } index_range;
 typedef AT_VEC(index_range) range_list;
@@ -76,14 +77,29 @@ static bool is_late_index(const at_net *net, const at_net_node *n, int k) {
            !net->values.data[n->inputs[k]].is_constant;
 }
 
+static void note_range(finder *f, int node, int i, index_range r, int64_t lo, int64_t hi,
+                       int64_t size) {
+    range_list *all = &f->ranges[node];
+    if (i == all->len) {
+        r.lo = each_size(f, 0), r.hi = each_size(f, 0);
+        *at_push(f->arena, all) = r;
+    }
+    all->data[i].lo[size] = lo < INT32_MIN ? INT32_MIN : (int32_t)lo;
+    all->data[i].hi[size] = hi > INT32_MAX ? INT32_MAX : (int32_t)hi;
+}
+
 /* What the entries of indices may be at this size. */
 static bool note_ranges(finder *f, at_arena *a, const at_net *net, int node, int64_t size) {
     const at_net_node *n = &net->nodes.data[node];
-    range_list *all = &f->ranges[node];
     at_compute *c = NULL;
     at_index_range *ranges = NULL;
     for (int k = 0, i = 0; k < n->num_inputs; k++) {
         if (!is_late_index(net, n, k)) continue;
+        const int depth = n->limited == k ? n->limits.depth : 0;
+        for (int at = 0; at < depth; at++)
+            note_range(f, node, i++, (index_range){.value = n->inputs[k], .at = at, .depth = depth},
+                       n->limits.lo[at], n->limits.hi[at], size);
+        if (depth) continue;
         if (!c) {
             if (at_net_computation(a, net, n, &c, NULL) != AT_OK) return false;
             ranges = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
@@ -91,11 +107,8 @@ static bool note_ranges(finder *f, at_arena *a, const at_net *net, int node, int
         }
         const int t = at_compute_find(c, at_format(a, "x%d", k));
         if (t < 0) return false;
-        if (i == all->len)
-            *at_push(f->arena, all) = (index_range){n->inputs[k], each_size(f, 0), each_size(f, 0)};
-        all->data[i].lo[size] = ranges[t].lo < INT32_MIN ? INT32_MIN : (int32_t)ranges[t].lo;
-        all->data[i].hi[size] = ranges[t].hi > INT32_MAX ? INT32_MAX : (int32_t)ranges[t].hi;
-        i++;
+        note_range(f, node, i++, (index_range){.value = n->inputs[k], .depth = 1}, ranges[t].lo,
+                   ranges[t].hi, size);
     }
     return true;
 }
@@ -265,8 +278,8 @@ static at_status add_node(finder *f, int node, at_error *err) {
     *out = (at_net_loop_node){.unit = net_names_find(&f->units, key), .args = args};
     for (int i = 0; i < f->ranges[node].len; i++) {
         const index_range *r = &f->ranges[node].data[i];
-        *at_push(f->arena, &out->checks) =
-            (at_net_loop_check){r->value, number_of(f, r->lo), number_of(f, r->hi)};
+        *at_push(f->arena, &out->checks) = (at_net_loop_check){
+            r->value, r->at, r->depth, number_of(f, r->lo), number_of(f, r->hi)};
     }
     if (out->unit >= 0) return AT_OK;
     net_names_add(&f->units, key, out->unit = l->units.len);

@@ -13,8 +13,8 @@ typedef struct at_net_loop_unit { /* of nodes with one text and the same types *
     const char *key;
     at_general general; /* its arguments are numbers */
 } at_net_loop_unit;
-typedef struct at_net_loop_check { /* of an index that is no constant; lo, hi: numbers */
-    int value, lo, hi;
+typedef struct at_net_loop_check { /* of an index that is no constant: each depth-th entry */
+    int value, at, depth, lo, hi;  /* from `at` on; lo, hi: numbers */
 } at_net_loop_check;
 typedef struct at_net_loop_node {
     int unit;

@@ -93,6 +93,21 @@ static void add_whole(at_text *out, const at_net_program *p, const at_net_step *
     at_text_add(out, ", 0);\n    }\n");
 }
 
+static void add_limits(at_text *out, const at_net_limits *l, int fault) {
+    if (l->depth == 1)
+        at_text_addf(out, "        if (element < %lld || element > %lld) return %d;\n",
+                     (long long)l->lo[0], (long long)l->hi[0], fault);
+    if (l->depth < 2) return;
+    at_text_add(out, "        static const int limits[][2] = {");
+    for (int i = 0; i < l->depth; i++)
+        at_text_addf(out, "%s{%lld, %lld}", i ? ", " : "", (long long)l->lo[i],
+                     (long long)l->hi[i]);
+    at_text_addf(out,
+                 "};\n        if (element < limits[place %% %1$d][0] || element > limits[place %% "
+                 "%1$d][1]) return %2$d;\n",
+                 l->depth, fault);
+}
+
 static void add_conversion(at_text *out, const at_net_program *p, const at_net_step *s, int fault) {
     const at_net_storage *from = &p->storages.data[s->args[0]];
     const at_net_storage *to = &p->storages.data[s->args[1]];
@@ -106,9 +121,7 @@ static void add_conversion(at_text *out, const at_net_program *p, const at_net_s
     at_text_add(out, "((");
     add_place(out, p, from->place, at_net_c_type(from->type));
     at_text_add(out, ")[place]);\n");
-    if (s->lo <= s->hi)
-        at_text_addf(out, "        if (element < %lld || element > %lld) return %d;\n",
-                     (long long)s->lo, (long long)s->hi, fault);
+    add_limits(out, &s->limits, fault);
     at_text_add(out, "        (");
     add_place(out, p, to->place, type);
     if (narrows)
@@ -197,7 +210,7 @@ static void add_run(at_text *out, const at_net_program *p, const at_net_emit_opt
         const at_net_step *s = &p->steps.data[i];
         if (s->kind == AT_NET_CONVERT) {
             add_conversion(out, p, s, fault);
-            fault += s->lo <= s->hi;
+            fault += s->limits.depth > 0;
             continue;
         }
         if (title != p->cut.parts[s->part].title) {

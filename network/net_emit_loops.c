@@ -108,13 +108,15 @@ static void add_wrap(at_text *out, const at_net_loops *l, int v) {
     at_text_add(out, ";\n");
 }
 
-static void add_check(at_text *out, const at_net_loops *l, const at_net_loop_check *c) {
+static void add_check(at_text *out, at_arena *a, const at_net_loops *l,
+                      const at_net_loop_check *c) {
+    const char *step = c->depth > 1 ? at_format(a, "place += %d", c->depth) : "place++";
     at_text_addf(out,
-                 "    for (place = 0; place < loop_n[%d]; place++) {\n"
+                 "    for (place = %d; place < loop_n[%d]; %s) {\n"
                  "        loop_at = (double *)(void *)(memory + %lld) + place;\n"
                  "        if (!(*loop_at >= (double)loop_n[%d] && *loop_at <= (double)loop_n[%d])) "
                  "return 2;\n    }\n",
-                 l->elements[c->value], (long long)l->place[c->value], c->lo, c->hi);
+                 c->at, l->elements[c->value], step, (long long)l->place[c->value], c->lo, c->hi);
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -128,7 +130,7 @@ static void add_node(at_text *out, at_arena *a, const at_net_loops *l, int node,
     at_text_add(out, "    /* ");
     at_text_add_c_comment(out, n->op);
     at_text_add(out, " */\n");
-    for (int i = 0; i < x->checks.len; i++) add_check(out, l, &x->checks.data[i]);
+    for (int i = 0; i < x->checks.len; i++) add_check(out, a, l, &x->checks.data[i]);
     for (int i = 0; i < g->num_args; i++)
         at_text_addf(out, "    loop_args[%d] = loop_n[%d];\n", i, x->args[i]);
     for (int side = 0; side < 2; side++)

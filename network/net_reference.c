@@ -224,6 +224,18 @@ static const char *element_name(at_arena *a, const at_net_value *v, int64_t i) {
     return at_format(a, *place ? "%s[%s]" : "%s", v->name, place);
 }
 
+static at_status fail_of_element(const values *s, const at_net_node *n, int input, int64_t i,
+                                 int64_t lo, int64_t hi, at_error *err) {
+    const at_net_value *v = &s->net->values.data[n->inputs[input]];
+    at_arena *a = at_arena_new();
+    at_status status =
+        at_fail(err, AT_E_INPUT, "node \"%s\" (%s): %s is %lld; %lld to %lld are accepted", n->name,
+                n->op, element_name(a, v, i), (long long)entry_at(s, n->inputs[input], i),
+                (long long)lo, (long long)hi);
+    at_arena_free(a);
+    return status;
+}
+
 /* Of a node's indices names the first one that leads outside: several nodes share a text. */
 static at_status fail_of_entry(const values *s, const at_net_node *n, const at_compute *c,
                                at_arena *a, at_error *err) {
@@ -231,24 +243,34 @@ static at_status fail_of_entry(const values *s, const at_net_node *n, const at_c
     const at_status known = at_compute_entry_ranges(a, c, NULL, ranges, NULL);
     for (int t = 0; t < c->num_tensors && known == AT_OK; t++) {
         if (c->tensors[t].role != AT_ROLE_INDEX || ranges[t].is_unknown) continue;
-        const int value = n->inputs[net_number(c->tensors[t].name, 'x')];
-        const at_net_value *v = &s->net->values.data[value];
-        for (int64_t i = 0; i < v->elements; i++) {
+        const int input = net_number(c->tensors[t].name, 'x');
+        const int value = n->inputs[input];
+        for (int64_t i = 0; i < s->net->values.data[value].elements; i++) {
             const int64_t x = entry_at(s, value, i);
             if (x < ranges[t].lo || x > ranges[t].hi)
-                return at_fail(err, AT_E_INPUT,
-                               "node \"%s\" (%s): %s is %lld; %lld to %lld are accepted", n->name,
-                               n->op, element_name(a, v, i), (long long)x, (long long)ranges[t].lo,
-                               (long long)ranges[t].hi);
+                return fail_of_element(s, n, input, i, ranges[t].lo, ranges[t].hi, err);
         }
     }
     return at_fail(err, AT_E_INPUT, "node \"%s\" (%s): its indices lead outside", n->name, n->op);
+}
+
+/* What the node itself says of them. */
+static at_status check_limits(const values *s, const at_net_node *n, at_error *err) {
+    const at_net_limits *l = &n->limits;
+    const int64_t elements = l->depth ? s->net->values.data[n->inputs[n->limited]].elements : 0;
+    for (int64_t i = 0; i < elements; i++) {
+        const int64_t x = entry_at(s, n->inputs[n->limited], i), lo = l->lo[i % l->depth],
+                      hi = l->hi[i % l->depth];
+        if (x < lo || x > hi) return fail_of_element(s, n, n->limited, i, lo, hi, err);
+    }
+    return AT_OK;
 }
 
 /* Do the entries of index tensors lead where there is something? */
 static at_status check_entries(const values *s, const at_net_node *n, const unit *u,
                                at_error *err) {
     if (!n->index_inputs) return AT_OK;
+    AT_TRY(check_limits(s, n, err));
     at_arena *a = at_arena_new();
     const at_compute *c = u->compute;
     at_data *data = AT_NEW_ARRAY(a, at_data, c->num_tensors);

@@ -36,11 +36,11 @@ static void use(at_net_program *p, int storage, int step) {
     s->last = step;
 }
 
-static void add_conversion(at_net_program *p, int from, int to, int64_t lo, int64_t hi) {
+static void add_conversion(at_net_program *p, int from, int to, at_net_limits limits) {
     int *args = AT_NEW_ARRAY(p->arena, int, 2);
     args[0] = from, args[1] = to;
     *at_push(p->arena, &p->steps) = (at_net_step){
-        .kind = AT_NET_CONVERT, .args = args, .num_args = 2, .scratch = -1, .lo = lo, .hi = hi};
+        .kind = AT_NET_CONVERT, .args = args, .num_args = 2, .scratch = -1, .limits = limits};
     use(p, from, p->steps.len - 1);
     use(p, to, p->steps.len - 1);
 }
@@ -67,11 +67,44 @@ static const at_compute *compute_of(const at_net_kernel *k) {
     return k->whole.compute ? k->whole.compute : at_task_compute(k->chosen.task);
 }
 
+/* Both hold. */
+static void limit(const at_net_program *p, at_net_limits *l, const at_net_limits *more) {
+    int depth = more->depth;
+    while (depth % l->depth) depth += more->depth;
+    int64_t *lo = AT_NEW_ARRAY(p->arena, int64_t, depth),
+            *hi = AT_NEW_ARRAY(p->arena, int64_t, depth);
+    for (int i = 0; i < depth; i++) {
+        const int x = i % l->depth, y = i % more->depth;
+        lo[i] = l->lo[x] > more->lo[y] ? l->lo[x] : more->lo[y];
+        hi[i] = l->hi[x] < more->hi[y] ? l->hi[x] : more->hi[y];
+    }
+    *l = (at_net_limits){depth, lo, hi};
+}
+
+/* *others: there are nodes that read this index, and do not say what its entries may be. */
+static void limit_by_nodes(const at_net_program *p, int root, at_net_limits *l, bool *others) {
+    const at_net *net = p->cut.net;
+    for (int i = 0; i < net->nodes.len; i++) {
+        const at_net_node *n = &net->nodes.data[i];
+        for (int k = 0; k < n->num_inputs && k < 32; k++) {
+            int64_t offset = 0;
+            if (!(n->index_inputs >> k & 1) || n->inputs[k] < 0 ||
+                at_net_root(&p->cut, n->inputs[k], &offset) != root)
+                continue;
+            if (n->limits.depth && n->limited == k && !offset) limit(p, l, &n->limits);
+            else *others = true;
+        }
+    }
+}
+
 /* What the entries of an index may be so that every part that reads it stays within its tensors;
  * those below 0 count from the end, where the texts say so. */
-static void range_of(const at_net_program *p, int root, int64_t *lo, int64_t *hi) {
-    *lo = INT32_MIN, *hi = INT32_MAX;
-    for (int i = 0; i < p->num_kernels; i++) {
+static at_net_limits range_of(const at_net_program *p, int root) {
+    static const int64_t lowest = INT32_MIN, highest = INT32_MAX;
+    at_net_limits l = {1, &lowest, &highest};
+    bool others = false;
+    limit_by_nodes(p, root, &l, &others);
+    for (int i = 0; i < p->num_kernels && others; i++) {
         const at_net_kernel *k = &p->kernels[i];
         const at_compute *c = compute_of(k);
         at_index_range *ranges = NULL;
@@ -82,10 +115,10 @@ static void range_of(const at_net_program *p, int root, int64_t *lo, int64_t *hi
                 ranges = AT_NEW_ARRAY(p->arena, at_index_range, c->num_tensors);
                 if (at_compute_entry_ranges(p->arena, c, NULL, ranges, NULL) != AT_OK) break;
             }
-            if (ranges[n].lo > *lo) *lo = ranges[n].lo;
-            if (ranges[n].hi < *hi) *hi = ranges[n].hi;
+            limit(p, &l, &(at_net_limits){1, &ranges[n].lo, &ranges[n].hi});
         }
     }
+    return l;
 }
 
 static bool is_wide(at_net_type t) { return at_net_type_is_int(t) && at_net_type_bytes(t) > 2; }
@@ -107,19 +140,17 @@ static bool must_be_exact(const at_net_program *p, int root) {
 }
 
 /* What elements of an input may be: whole numbers are exact up to 2^24 in float32, up to 2^53 in
- * double. lo > hi: nothing is asked. */
-static void limit_of(const at_net_program *p, int root, want as, at_net_type have, at_net_type to,
-                     int64_t *lo, int64_t *hi) {
-    *lo = 0, *hi = -1;
-    if (as == AS_INDICES) {
-        range_of(p, root, lo, hi);
-        return;
-    }
-    if (!value_at(p, root)->is_input) return;
-    if (as == AS_WHOLE_NUMBERS && at_net_type_bytes(have) > 4) *hi = 1LL << 53;
-    else if (as == AS_NUMBERS && is_wide(have) && to == AT_NET_FLOAT && must_be_exact(p, root))
-        *hi = 1 << 24;
-    if (*hi > 0) *lo = -*hi;
+ * double. */
+static at_net_limits limits_of(const at_net_program *p, int root, want as, at_net_type have,
+                               at_net_type to) {
+    static const int64_t exact[] = {1 << 24, 1LL << 53}, negative[] = {-(1 << 24), -(1LL << 53)};
+    if (as == AS_INDICES) return range_of(p, root);
+    if (!value_at(p, root)->is_input) return (at_net_limits){0};
+    if (as == AS_WHOLE_NUMBERS && at_net_type_bytes(have) > 4)
+        return (at_net_limits){1, &negative[1], &exact[1]};
+    if (as == AS_NUMBERS && is_wide(have) && to == AT_NET_FLOAT && must_be_exact(p, root))
+        return (at_net_limits){1, &negative[0], &exact[0]};
+    return (at_net_limits){0};
 }
 
 /* Elements of another type are made right where they are known. */
@@ -138,14 +169,13 @@ static void convert_for_readers(at_net_program *p, int v, at_net_type have) {
         at_net_type type = k == AS_INDICES
                                ? AT_NET_INT32
                                : at_net_kept_type(p->cut.net, root, k == AS_WHOLE_NUMBERS);
-        int64_t lo, hi;
         if (!wanted[k]) continue;
-        limit_of(p, root, k, have, type, &lo, &hi);
-        bool checked = value_at(p, root)->is_input && lo <= hi;
+        const at_net_limits limits = limits_of(p, root, k, have, type);
+        bool checked = value_at(p, root)->is_input && limits.depth;
         if (type == have && !checked) continue;
         int from = storage_of(p, v, have);
         if (type == have) from = add_storage(p, -2 - root, have, value_at(p, root)->elements);
-        add_conversion(p, from, storage_of(p, v, type), lo, hi);
+        add_conversion(p, from, storage_of(p, v, type), limits);
     }
 }
 
@@ -187,7 +217,7 @@ static void add_call(at_net_program *p, int number) {
         if (part->params[i].role != AT_ROLE_STAGE) continue;
         const at_net_type have = made_type(p, v);
         if (p->storages.data[args[i]].type != have) /* doubles become their type */
-            add_conversion(p, args[i], storage_of(p, v, have), 0, -1);
+            add_conversion(p, args[i], storage_of(p, v, have), (at_net_limits){0});
         convert_for_readers(p, v, have);
     }
 }
@@ -208,7 +238,7 @@ static void add_outputs(at_net_program *p) {
         }
         int to = add_storage(p, -1, x->type, x->elements);
         p->storages.data[to].place = place;
-        add_conversion(p, storage, to, 0, -1);
+        add_conversion(p, storage, to, (at_net_limits){0});
     }
 }
 

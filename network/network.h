@@ -102,6 +102,12 @@ typedef enum at_net_kind {
 
 typedef struct at_net_row at_net_row; /* an operator */
 
+/* What integers may be: element i from lo[i % depth] to hi[i % depth]. depth 0: anything. */
+typedef struct at_net_limits {
+    int depth;
+    const int64_t *lo, *hi;
+} at_net_limits;
+
 typedef struct at_net_node {
     const char *name, *op;
     int num_inputs, num_outputs;
@@ -118,7 +124,10 @@ typedef struct at_net_node {
      * as indices. */
     const char *text;
     uint32_t index_inputs; /* as bits */
-    bool is_whole;         /* of a rewritten graph: its integers may be beyond those of float32 */
+    int limited;           /* the index input that these are of; where it has none, what the text
+                            * reads says what its entries may be */
+    at_net_limits limits;
+    bool is_whole;    /* of a rewritten graph: its integers may be beyond those of float32 */
     bool is_in_place; /* of a rewritten graph: what it reads lies in what it makes, or this in that
                        */
 } at_net_node;

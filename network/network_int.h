@@ -160,6 +160,9 @@ at_status op_same_type(net_op *o, int k, int other);
 int op_add_constant(net_op *o, at_net_type type, int rank, const int64_t *dims, const void *data);
 /* The entries of input k are indices, which the text reads as such. */
 void op_reads_index(net_op *o, int k);
+/* Entries of input k, which are no constant, count along axes of these sizes: entry i of
+ * sizes[i % depth], from the end where it is below 0. */
+void op_limit_entries(net_op *o, int k, const int64_t *sizes, int depth);
 /* An entry of input k at this index, which may count from the end of so many. */
 const char *op_entry(net_op *o, int k, const char *index, int64_t extent);
 /* Axes from an attribute or an input, as a set; *given: there are some. */

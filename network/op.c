@@ -144,6 +144,14 @@ int op_add_constant(net_op *o, at_net_type type, int rank, const int64_t *dims, 
 
 void op_reads_index(net_op *o, int k) { o->node->index_inputs |= 1u << k; }
 
+void op_limit_entries(net_op *o, int k, const int64_t *sizes, int depth) {
+    int64_t *lo = AT_NEW_ARRAY(o->net->arena, int64_t, depth),
+            *hi = AT_NEW_ARRAY(o->net->arena, int64_t, depth);
+    for (int i = 0; i < depth; i++) lo[i] = -sizes[i], hi[i] = sizes[i] - 1;
+    o->node->limited = k;
+    o->node->limits = (at_net_limits){depth, lo, hi};
+}
+
 const char *op_entry(net_op *o, int k, const char *index, int64_t extent) {
     const at_net_value *v = op_in(o, k);
     bool may_be_negative = !v->is_constant;

@@ -31,15 +31,16 @@ static at_status fail_of_index(net_op *o, int64_t i, int64_t size) {
                    indices->name, place, (long long)entry, (long long)-size, (long long)size - 1);
 }
 
-/* Known indices of ScatterND and its like: entry i counts along axis[i % depth] of x. ONNX has each
- * within its axis. */
-static at_status check_known(net_op *o, const int64_t *sizes, int depth) {
+/* Indices of ScatterND and its like, which read nothing: entry i counts along axis[i % depth] of x.
+ * ONNX has each within its axis. */
+static at_status check_entries(net_op *o, const int64_t *sizes, int depth) {
     const at_net_value *indices = op_in(o, 1);
     for (int64_t i = 0; indices->is_constant && i < indices->elements; i++) {
         const int64_t at = at_net_element_int(indices->type, indices->data, i),
                       size = sizes[i % depth];
         if (at < -size || at >= size) return fail_of_index(o, i, size);
     }
+    if (!indices->is_constant) op_limit_entries(o, 1, sizes, depth);
     return AT_OK;
 }
 
@@ -103,6 +104,7 @@ static at_status gather_nd(net_op *o) {
     memcpy(dims, indices->dims, sizeof *dims * (size_t)places);
     memcpy(dims + places, x->dims + batch + depth, sizeof *dims * (size_t)rest);
     AT_TRY(op_out(o, 0, x->type, rank, dims));
+    if (!indices->is_constant && depth) op_limit_entries(o, 1, x->dims + batch, (int)depth);
     const char *index = range(o, "a", 0, (int)batch), *place = range(o, "a", 0, places);
     for (int k = 0; k < depth; k++)
         index = joined(o, index,
@@ -154,7 +156,7 @@ static at_status scatter_elements(net_op *o) {
     if (indices->rank != x->rank || updates->rank != x->rank)
         return op_fail(o, "indices have %d dimensions, not %d", indices->rank, x->rank);
     const char *inside = "";
-    AT_TRY(check_known(o, &x->dims[axis], 1));
+    AT_TRY(check_entries(o, &x->dims[axis], 1));
     for (int i = 0; i < x->rank; i++) {
         if (updates->dims[i] != indices->dims[i]) return op_fail(o, "updates do not fit indices");
         if (i != axis && indices->dims[i] > x->dims[i])
@@ -295,7 +297,7 @@ static at_status scatter_nd(net_op *o) {
         const int64_t size = i < q - 1 ? indices->dims[i] : x->dims[depth + i - (q - 1)];
         if (updates->dims[i] != size) return op_fail(o, "updates do not fit indices");
     }
-    AT_TRY(check_known(o, x->dims, (int)depth));
+    AT_TRY(check_entries(o, x->dims, (int)depth));
     const bool replaces = !strcmp(op_string(o, "reduction", "none"), "none");
     if (replaces && is_box(x, indices, begin, step)) return set_box(o, begin, step);
     if (replaces && set_known(o, &status)) return status;

@@ -110,15 +110,17 @@ static at_status convert(const running *r, const at_net_step *s, at_error *err) 
     const at_net_storage *to = &r->p->storages.data[s->args[1]];
     const void *x = address(r, from->place);
     void *y = address(r, to->place);
-    bool checked = s->lo <= s->hi;
+    const at_net_limits *l = &s->limits;
+    const bool checked = l->depth > 0;
     if (from->type == to->type && !checked) return memcpy(y, x, (size_t)to->bytes), AT_OK;
     if (!checked && at_net_widen(from->type, x, to->type, y, to->elements)) return AT_OK;
     for (int64_t i = 0; i < to->elements; i++) {
         double e = at_net_element(from->type, x, i);
-        if (checked && !(e >= (double)s->lo && e <= (double)s->hi))
+        const int64_t at = checked ? i % l->depth : 0;
+        if (checked && !(e >= (double)l->lo[at] && e <= (double)l->hi[at]))
             return at_fail(
                 err, AT_E_INPUT, "element %lld of \"%s\" is %.17g; it must be from %lld to %lld",
-                (long long)i, name_of(r->p, from), e, (long long)s->lo, (long long)s->hi);
+                (long long)i, name_of(r->p, from), e, (long long)l->lo[at], (long long)l->hi[at]);
         at_net_store(to->type, y, i, e);
     }
     return AT_OK;

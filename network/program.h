@@ -95,7 +95,7 @@ typedef struct at_net_step {
     const int64_t *offsets; /* [num_args] of a call: bytes before what the argument has of each */
     at_net_place packed;    /* of a call: its weights */
     int scratch;            /* storage, or -1 */
-    int64_t lo, hi;         /* of a conversion to indices: what they may be */
+    at_net_limits limits;   /* of a conversion: what the numbers may be */
 } at_net_step;
 
 typedef struct at_net_program {

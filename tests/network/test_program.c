@@ -305,6 +305,37 @@ static void indices(void **state) {
     at_net_close(net);
 }
 
+/* Each of a place's entries has limits of its own, whether it reads or is written to. */
+static void places(void **state) {
+    (void)state;
+    for (int writes = 0; writes < 2; writes++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "ids", AT_NET_INT64, "3,2");
+        onnx_numbers(&g, "x", "3,8", 1, false);
+        onnx_numbers(&g, "u", "3", 2, false);
+        onnx_node(&g, writes ? "ScatterND" : "GatherND", writes ? "x ids u" : "x ids", "e", "");
+        onnx_node(&g, "Relu", "e", "y", "");
+        onnx_output(&g, "y");
+        at_net *net = onnx_open(arena, &g);
+        at_error err;
+        at_net_program p = onnx_program(net, NULL);
+        onnx_check_program(arena, net, &p);
+        const int64_t good[6] = {2, 7, -3, -8, 1, 5}, bad[6] = {2, 7, 3, 5, 1, 5};
+        const void *inputs[] = {good};
+        float y[24];
+        void *outputs[] = {y}, *memory = NULL;
+        assert_int_equal(posix_memalign(&memory, 64, (size_t)p.workspace_bytes), 0);
+        if (at_net_program_run(&p, inputs, outputs, memory, &err) != AT_OK)
+            fail_msg("%s", err.text);
+        inputs[0] = bad;
+        assert_int_equal(at_net_program_run(&p, inputs, outputs, memory, &err), AT_E_INPUT);
+        assert_string_equal(err.text, "element 2 of \"ids\" is 3; it must be from -3 to 2");
+        free(memory);
+        at_net_program_free(&p);
+        at_net_close(net);
+    }
+}
+
 /* Indices that the network computes itself, through a move of data: they lie in memory before the
  * part that reads by them. */
 static void computed_indices(void **state) {
@@ -544,6 +575,7 @@ int main(void) {
         cmocka_unit_test(shared_moves),
         cmocka_unit_test(choices),
         cmocka_unit_test(indices),
+        cmocka_unit_test(places),
         cmocka_unit_test(computed_indices),
         cmocka_unit_test(repeated),
         cmocka_unit_test(scattered),

@@ -506,12 +506,36 @@ static void loops(void **state) {
                 "        if (net_run(weights, 5, x, y, known, workspace) != 2) return 5;\n    }\n");
 }
 
+/* Places of two axes: what is beyond one of them is within the other. */
+static void places(onnx_graph *g) {
+    onnx_input(g, "n", AT_NET_INT64, "s,2");
+    onnx_numbers(g, "table", "20,24", 3, false);
+    onnx_numbers(g, "x", "20,24", 4, false);
+    onnx_node(g, "GatherND", "table n", "y", "");
+    onnx_node(g, "ScatterND", "x n y", "z", "");
+    onnx_output(g, "y");
+    onnx_output(g, "z");
+}
+
+static void loops_of_places(void **state) {
+    (void)state;
+    check_loops(
+        places, 2,
+        "    {\n        static const long long good[] = {-20, -24, 19, 23, 0, 20, 1, 21, 2, 2},"
+        " bad[] = {1, 2, 3, 4, 20, 20, 5, 6, 7, 8};\n"
+        "        static float y[5], z[480];\n"
+        "        if (net_run(weights, 5, good, y, z, workspace)) return 5;\n"
+        "        if (net_run(weights, 5, bad, y, z, workspace) != 2) return 10;\n"
+        "        if (net_run(weights, 4, good, y, z, workspace)) return 11;\n"
+        "        if (net_run(weights, 4, bad, y, z, workspace) != 2) return 12;\n    }\n");
+}
+
 static int begin(void **state) { return make_arena(state) || make_folder(state); }
 static int end(void **state) { return remove_folder(state) || free_arena(state); }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(option), cmocka_unit_test(rows),
-                                       cmocka_unit_test(numbers_of_sizes), cmocka_unit_test(pieces),
-                                       cmocka_unit_test(loops)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(option), cmocka_unit_test(rows),  cmocka_unit_test(numbers_of_sizes),
+        cmocka_unit_test(pieces), cmocka_unit_test(loops), cmocka_unit_test(loops_of_places)};
     return cmocka_run_group_tests(tests, begin, end);
 }

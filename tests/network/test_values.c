@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "tests/arena.h"
-#include "tests/network/onnx_writer.h"
+#include "tests/network/made_net.h"
 
 static at_net *open_of_version(onnx_graph *g, int version, const at_net_options *o) {
     at_text bytes = onnx_model(g, version);
@@ -728,11 +728,67 @@ static void scattered_outside(void **state) {
     }
 }
 
+/* So are those that come with the data, each of the axis that it counts along; -1 here is the last
+ * place. */
+static void scattered_data_outside(void **state) {
+    (void)state;
+    static const struct {
+        const char *op, *dims;
+        int64_t good[6], bad[6];
+        const char *text;
+    } cases[] = {{"ScatterND",
+                  "3,2",
+                  {3, 2, -4, -3, 0, 1},
+                  {3, 2, 0, 3, 0, 1},
+                  "(ScatterND): places[1, 1] is 3; -3 to 2 are accepted"},
+                 {"ScatterND",
+                  "3,2",
+                  {3, 0, 1, 1, 2, 2},
+                  {3, 0, -5, 1, 2, 2},
+                  "(ScatterND): places[1, 0] is -5; -4 to 3 are accepted"},
+                 {"ScatterND",
+                  "3,1",
+                  {3, -1, 0},
+                  {3, 4, 0},
+                  "(ScatterND): places[1, 0] is 4; -4 to 3 are accepted"},
+                 {"ScatterElements",
+                  "2,3",
+                  {3, -4, 0, 1, 2, 2},
+                  {0, 0, 0, 1, 2, 4},
+                  "(ScatterElements): places[1, 2] is 4; -4 to 3 are accepted"},
+                 {"GatherND",
+                  "3,2",
+                  {3, 2, -4, -3, 0, 1},
+                  {0, 3, 0, 0, 0, 0},
+                  "(GatherND): places[0, 1] is 3; -3 to 2 are accepted"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const bool gathers = cases[k].op[0] == 'G';
+        onnx_graph g = {0};
+        onnx_input(&g, "places", AT_NET_INT64, cases[k].dims);
+        onnx_numbers(&g, "x", "4,3", 1, false);
+        onnx_numbers(&g, "u", k == 2 ? "3,3" : k == 3 ? "2,3" : "3", 2, false);
+        onnx_node(&g, cases[k].op, gathers ? "x places" : "x places u", "y", "");
+        onnx_output(&g, "y");
+        at_net *net = open_graph(&g, NULL);
+        at_net_reference *r;
+        at_error err;
+        double *out;
+        compute(net, cases[k].good);
+        const void *input = cases[k].bad;
+        assert_int_equal(at_net_reference_new(net, NULL, &r, &err), AT_OK);
+        assert_int_equal(at_net_reference_run(r, &input, arena, &out, NULL, &err), AT_E_INPUT);
+        if (!strstr(err.text, cases[k].text)) fail_msg("%s", err.text);
+        at_net_reference_free(r);
+        at_net_close(net);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fused_product),
         cmocka_unit_test(scattered_places),
         cmocka_unit_test(scattered_outside),
+        cmocka_unit_test(scattered_data_outside),
         cmocka_unit_test(convolution),
         cmocka_unit_test(attention),
         cmocka_unit_test(short_mask),
