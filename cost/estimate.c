@@ -8,6 +8,8 @@
 #include "cost/estimate_tile_int.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 /* ---- what no configuration changes: the reads of a stage ------------------------------------- */
 
@@ -128,12 +130,13 @@ static bool is_grouped(const at_estimator *e, const est_leaf *x) {
     return is_filled && apart >= 2 && apart <= 4;
 }
 
-/* Does the leaf only turn round what it reads, which lies along one of its last two loops, while
- * what it writes lies along the other? Registers hold squares of it (codegen/tile_transpose.c). */
-static bool is_turned(const at_estimator *e, const est_leaf *x) {
+/* Does the leaf only turn round what it reads, which lies along one of its last two loops,
+ * along[0], while what it writes lies along the other? Registers hold squares of it
+ * (codegen/tile_transpose.c). */
+static bool is_turned(const at_estimator *e, const est_leaf *x, int *along) {
     const int last = x->num_loops - 1;
     const est_stage *st = &e->stages[x->node->tensor];
-    int along[2] = {-1, -1}; /* of what is read, of what is written */
+    along[0] = along[1] = -1;
     if (last < 1 || x->num_accesses != 2 || st->operations > 0) return false;
     if (x->loop[last - 1].ann == AT_ANN_PARA) return false; /* each of its turns is a thread's */
     for (int k = 0; k < 2; k++)
@@ -142,6 +145,24 @@ static bool is_turned(const at_estimator *e, const est_leaf *x) {
                 along[x->access[k].written] = i;
     return along[0] >= 0 && along[1] >= 0 && along[0] != along[1] &&
            est_min(x->loop[last - 1].turns, x->loop[last].turns) >= AT_TILE_SQUARE;
+}
+
+/* The loops over squares, or over such beside each other along what is written, of each of which
+ * every line is touched once. */
+static const est_leaf *over_squares(at_estimator *e, const est_leaf *x, const int *along) {
+    const int lanes = e->o.target->lanes;
+    at_part part[2];
+    double num[2];
+    for (int i = 0; i < 2; i++) {
+        const int64_t turns = (int64_t)x->loop[along[i]].turns;
+        const bool wide = i && e->o.target->gnu_insert && turns % lanes == 0;
+        part[i] = (at_part){.extent = turns, .size = wide ? lanes : AT_TILE_SQUARE};
+        num[i] = (double)turns / (double)part[i].size;
+    }
+    est_leaf *squares = est_cut(e, x, x->num_loops - 2, part, num, along, 2);
+    if (!squares) squares = memcpy(&e->cut, x, offsetof(est_leaf, is_new));
+    squares->num_loops -= 2;
+    return squares;
 }
 
 /* Elements that lie in a row in all that the leaf touches, or the same way round, or every so many,
@@ -243,7 +264,10 @@ static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int ro
         moves = est_max(elements * grouped, filled < lanes ? vectors * picked_vector : 0);
         run = est_turns(x, est_tail(x), x->num_loops);
     }
-    if (is_turned(e, x)) {
+    int along[2];
+    const est_leaf *touching = x;
+    if (is_turned(e, x, along)) {
+        touching = over_squares(e, x, along);
         run = x->loop[x->num_loops - 2].turns * x->loop[x->num_loops - 1].turns;
         moves = vectors = elements / AT_TILE_SQUARE;
     }
@@ -254,7 +278,7 @@ static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int ro
     e->out->operations += vectors * st->operations;
     e->out->copies_ns += (moves + 0.5 * work_of(e, p, x, root) * vectors) * (double)s->copy_ns +
                          elements / run * (double)s->run_ns + calls * (double)s->turn_ns;
-    est_memory(e, x, false, -1, NULL);
+    est_memory(e, touching, false, -1, NULL);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

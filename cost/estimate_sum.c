@@ -459,10 +459,8 @@ static est_leaf *copy_of(at_estimator *e, const est_leaf *x) {
     return y;
 }
 
-/* The loops of a sum become loops of its parts: a loop that is cut stays around, as the loop over
- * its `num` parts. Returns x where no loop is cut, else the leaf that is made of x. */
-static const est_leaf *cut(at_estimator *e, const est_leaf *whole, int root, const at_part *parts,
-                           const double *num, const int *which, int n) {
+est_leaf *est_cut(at_estimator *e, const est_leaf *whole, int root, const at_part *parts,
+                  const double *num, const int *which, int n) {
     est_leaf *x = NULL;
     for (int i = n - 1, inserted = 0; i >= 0; i--) {
         int at = which[i] + inserted;
@@ -498,8 +496,7 @@ static const est_leaf *cut(at_estimator *e, const est_leaf *whole, int root, con
             c->moved[root] = c->moved[at];
         }
     }
-    if (!x) return whole;
-    est_touch(x);
+    if (x) est_touch(x);
     return x;
 }
 
@@ -562,7 +559,8 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     }
     double num[AT_PARTS_MAX];
     choose_all(e, &t, tails, n, num);
-    t.x = x = cut(e, x, root, t.part, num, t.which, t.num_parts);
+    const est_leaf *parts = est_cut(e, x, root, t.part, num, t.which, t.num_parts);
+    if (parts) t.x = x = parts;
     est_memory(e, x, t.is_paired, vectors, far_lines);
     if (end && !x->is_end_of_other) est_memory(e, end, t.is_paired, -1, NULL);
     if (far_lines[0] > 0)

@@ -67,6 +67,12 @@ uint32_t est_bounded(at_estimator *e, const at_program *p, int tensor);
  * for so many elements. */
 double est_turns_alike(const est_leaf *x, int root, bool sums, uint32_t axes, int lanes);
 
+/* estimate_sum.c: loops of a leaf become loops over its parts: a loop that is cut stays around, as
+ * the loop over its `num` parts, from root on, the first of them outermost. NULL: no loop is cut.
+ */
+est_leaf *est_cut(at_estimator *e, const est_leaf *whole, int root, const at_part *parts,
+                  const double *num, const int *which, int n);
+
 /* estimate_part.c: all parts of tiles that run so often: whole parts and what is left over. far:
  * share of the vectors that come from L2. Adds to e->out, but for the time. */
 double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far);
