@@ -25,10 +25,12 @@ enum sketch_limit {
     MOST_LANE_STEP = 4,       /* elements from lane to lane that loads pick of whole registers */
 
     /* Register tiles. */
-    TILE_MOST_ROWS = 28,    /* registers of AVX-512 beside the operands' */
-    TILE_COLUMNS = 64,      /* four registers: tiles of a longer axis stand beside each other */
-    TILE_SMALL_AXIS = 32,   /* two levels are enough of it */
-    TILE_FAR_APART = 512,   /* numbers in 2 KB: places of the first-level cache repeat */
+    TILE_MOST_ROWS = 28,  /* registers of AVX-512 beside the operands' */
+    TILE_COLUMNS = 64,    /* four registers: tiles of a longer axis stand beside each other */
+    TILE_SMALL_AXIS = 32, /* two levels are enough of it */
+    ROWS_LEAD_MOST_SHARED = 4096, /* numbers in 16 KB, which stay in the first-level cache: for
+                                     these alone rows leave the order of memory for nothing */
+    TILE_FAR_APART = 512,         /* numbers in 2 KB: places of the first-level cache repeat */
     UNPACK_MOST_USES = 8,   /* sums that need the same number of a few bits: of more it is packed as
                                a float */
     TILE_FOURS = 4,         /* bytes in a lane */

@@ -117,6 +117,8 @@ bool tile_turn_pays(const sketch_state *s, int stage, int tensor);
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis);
 /* Of what lanes along vec read, rows need the same. */
 bool tile_reuses(const sketch_state *s, int stage, int vec, int row);
+/* Do rows have so little in common that they may go in the order of memory, before axes behind? */
+bool tile_rows_lead(const sketch_state *s, int stage, int vec, int row);
 /* Whether padding or the like cuts into this axis: its loop is peeled, and runs by itself. */
 bool tile_is_guarded(const sketch_state *s, int stage, int axis);
 /* The axis of the lanes: the last one that is long enough; -1: none. */
@@ -240,7 +242,8 @@ typedef struct tiling {
     const char *part;    /* loop of the parts of a sum that is shared out, or NULL */
     const char *rest[3]; /* of such a sum: blocks, steps, those that are written out */
     /* outer: of axes that move what lanes read; shared: of others */
-    AT_VEC(const char *) columns, outer, shared, phases, guarded, blocks, middle, sums, rows;
+    AT_VEC(const char *)
+    columns, outer, shared, inside, phases, guarded, blocks, middle, sums, rows;
     AT_VEC(tile_loop) loops; /* which axis those outside of the tile run; others: groups, phases */
     const char *column;      /* the one of middle that runs over the columns of a block, or NULL */
     const char *vector;

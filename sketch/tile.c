@@ -233,6 +233,7 @@ static loop_names outside(const tiling *t) {
     ADD(outer);
     if (t->choice.panels) ADD(blocks);
     ADD(shared);
+    ADD(inside);
     ADD(phases);
     ADD(guarded);
     if (t->choice.rows_first) ADD(columns);
@@ -346,11 +347,12 @@ static at_status read_operands(tiling *t) {
     return AT_OK;
 }
 
-/* Axes that are no part of the tile; axes that need the same vectors again stand inside. Returns
- * how many axes stand inside. */
+/* Axes that are no part of the tile; axes that need the same vectors again stand inside, and so do,
+ * in the order of memory, those behind rows that lead. Returns how many axes need vectors again. */
 static int put_outside(tiling *t, int third) {
     sketch_state *s = t->s;
     const nest_choice *c = &t->choice;
+    const bool leads = c->rows_first && tile_rows_lead(s, t->stage, c->vec, c->row);
     int num_shared = 0;
     for (int shared = 0; shared < 2; shared++)
         for (int k = 0; k < s->facts->compute->tensors[t->stage].num_axes; k++) {
@@ -358,6 +360,7 @@ static int put_outside(tiling *t, int third) {
             if (k == c->vec || k == c->row || k == c->second || k == third) continue;
             if (is_shared != shared || sketch_is_step(s, t->stage, k)) continue;
             if (is_shared) *at_push(s->arena, &t->shared) = t->name[k];
+            else if (k > c->row && leads) *at_push(s->arena, &t->inside) = t->name[k];
             else *at_push(s->arena, &t->outer) = t->name[k];
             *at_push(s->arena, &t->loops) = (tile_loop){t->name[k], k};
             num_shared += tile_goes(s, t->stage, k) && is_shared;

@@ -126,6 +126,18 @@ static bool has_rows(const sketch_state *s, int stage, int axis) {
     return tile_goes(s, stage, axis);
 }
 
+bool tile_rows_lead(const sketch_state *s, int stage, int vec, int row) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    bool any = false;
+    for (int i = 0; i < f->num_accesses && row >= 0; i++)
+        if (f->access[i].stride[row] == 0 &&
+            at_facts_elements(s->facts, f->access[i].tensor) > ROWS_LEAD_MOST_SHARED)
+            return false;
+    for (int k = row + 1; k < s->facts->compute->tensors[stage].num_axes && row >= 0; k++)
+        any |= k != vec && tile_goes(s, stage, k) && !tile_reuses(s, stage, vec, k);
+    return any;
+}
+
 int tile_row_of(const sketch_state *s, int stage, int vec) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int best = -1;

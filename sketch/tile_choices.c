@@ -74,8 +74,9 @@ static bool may_go_by_rows(const sketch_state *s, int stage, int vec) {
 
 /* Which short reductions are written out, in rows first or not. */
 static void add_unrolled(nest_choices *out, const sketch_state *s, int stage, int vec) {
-    const bool is_short = tile_sums_are_short(s, stage);
-    for (int by_rows = 0; by_rows <= may_go_by_rows(s, stage, vec); by_rows++) {
+    const bool is_short = tile_sums_are_short(s, stage),
+               leads = tile_rows_lead(s, stage, vec, tile_row_of(s, stage, vec));
+    for (int by_rows = leads; by_rows <= (leads || may_go_by_rows(s, stage, vec)); by_rows++) {
         nest_choice *c = add_tile(out, s, stage, vec);
         int sums[2], n = tile_short_sums(s, stage, c->row, c->second, sums);
         c->rows_first = by_rows;

@@ -67,4 +67,5 @@ def cold_ns(f):
 
 @functools.lru_cache
 def walked():
-    return numpy.ones(2 * os.sysconf("SC_LEVEL3_CACHE_SIZE") // 8)
+    with open("/sys/devices/system/cpu/cpu0/cache/index3/size") as f:  # "32768K"
+        return numpy.ones(2 * 1024 * int(f.read().strip().rstrip("K")) // 8)
