@@ -8,7 +8,9 @@
  *     out[f, h, v] = sum(c, r, q) x[c, h + r, v + q]*w[f, c, r, q]    ->
  *         out_last[h, v, f] = sum(c, r, q) ..;  out[f, h, v] = out_last[h, v, f]
  *
- * So does a sum that reads such a one, as a depthwise convolution between two others.
+ * So does a sum that reads such a one, as a depthwise convolution between two others, and one of
+ * short rows that others reduce: lanes are then neighbouring rows of all of them, as of distances
+ * to a few centres and the least of these.
  *
  * turned: where lanes along the last axis of a stage would go across a tensor, or backwards, and no
  * packing in blocks serves, the stage reads a copy of it in which they go along:
@@ -52,6 +54,38 @@ static bool suits(const sketch_state *s, int stage, int axis, int last) {
     return any;
 }
 
+/* Do all that read a stage reduce its last axis, at their own axes? */
+static bool is_reduced(const sketch_state *s, int stage, int last) {
+    const at_compute *c = s->compute;
+    bool any = false;
+    for (int r = stage + 1; r < c->num_tensors; r++) {
+        int num;
+        const at_expr *const *reads = at_compute_reads(c, r, &num);
+        for (int i = 0; i < num; i++) {
+            if (reads[i]->ref != stage) continue;
+            for (int d = 0; d <= last; d++) {
+                const at_expr *index = reads[i]->arg[d];
+                if (index->op != AT_X_NAME || (index->ref >= c->tensors[r].num_axes) != (d == last))
+                    return false;
+            }
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Of many short rows that are reduced, may lanes go along the axis of the rows? */
+static bool may_go_across(const sketch_state *s, int stage, int axis, int last) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    for (int i = 0; i < f->num_accesses; i++) {
+        const at_access *x = &f->access[i];
+        if (x->stride[axis] != 0 && x->stride[axis] != 1 && !tile_may_pack(s, stage, x))
+            return false;
+    }
+    return f->extent[last] <= ACROSS_MOST_PARTS && f->extent[axis] >= ACROSS_LEAST_ROWS &&
+           is_reduced(s, stage, last);
+}
+
 /* The axis that may come last; -1: none, or the sum is stored well as it is. */
 static int last_of(const sketch_state *s, int stage) {
     const at_tensor *x = &s->compute->tensors[stage];
@@ -64,7 +98,8 @@ static int last_of(const sketch_state *s, int stage) {
         return -1;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) terms *= f->extent[k];
     for (int k = 0; k < last && terms >= LAYOUT_LEAST_TERMS; k++)
-        if (f->extent[k] >= LEAST_COPIED_LANES && !f->divisor[k] && suits(s, stage, k, last) &&
+        if (f->extent[k] >= LEAST_COPIED_LANES && !f->divisor[k] &&
+            (suits(s, stage, k, last) || may_go_across(s, stage, k, last)) &&
             (found < 0 || f->extent[k] > f->extent[found]))
             found = k;
     return found;

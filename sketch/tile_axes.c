@@ -128,12 +128,14 @@ static bool has_rows(const sketch_state *s, int stage, int axis) {
 
 bool tile_rows_lead(const sketch_state *s, int stage, int vec, int row) {
     const at_stage_facts *f = &s->facts->of[stage];
-    bool any = false;
-    for (int i = 0; i < f->num_accesses && row >= 0; i++)
-        if (f->access[i].stride[row] == 0 &&
-            at_facts_elements(s->facts, f->access[i].tensor) > ROWS_LEAD_MOST_SHARED)
-            return false;
-    for (int k = row + 1; k < s->facts->compute->tensors[stage].num_axes && row >= 0; k++)
+    bool moves = false, any = false;
+    for (int i = 0; i < f->num_accesses && row >= 0; i++) {
+        const bool is_few =
+            at_facts_elements(s->facts, f->access[i].tensor) <= ROWS_LEAD_MOST_SHARED;
+        if (f->access[i].stride[row] == 0 && !is_few) return false;
+        moves |= !is_few;
+    }
+    for (int k = row + 1; k < s->facts->compute->tensors[stage].num_axes && moves; k++)
         any |= k != vec && tile_goes(s, stage, k) && !tile_reuses(s, stage, vec, k);
     return any;
 }
