@@ -127,8 +127,8 @@ typedef struct est_stage {                       /* what no configuration change
     int num_reads;
     bool selects;                      /* it has a condition itself */
     bool is_conditional;               /* it does, or a stage that it reads */
-    uint32_t bounded, bounded_through; /* bits: axes in an index that has a bound; in reads through
-                                          dissolved stages, too */
+    uint32_t bounded, bounded_through; /* bits: axes in a bounded index; in one of what it reads */
+    uint32_t by_data;                  /* the same: compared with what an index tensor holds */
     const est_terms *kept[KEPT_TERMS]; /* terms of programs, by their hash */
     int sizes_asked[MOST_SIZES_ASKED]; /* that terms may hang on, slots of values */
     const bool *asked_in, *through_in; /* the tree's stages that are dissolved then, or NULL */

@@ -270,6 +270,18 @@ static double bounded_share(at_estimator *e, const at_program *p, const est_tile
     return share;
 }
 
+/* Rows of a tile of which data decide by themselves which terms count; 1: none, or one at a time.
+ */
+static double rows_by_data(const at_estimator *e, const est_tile *t) {
+    const est_leaf *x = t->x;
+    double rows = 1;
+    for (const est_loop *l = x->loop + t->root; l < x->loop + x->num_loops; l++)
+        if (est_unrolled(l) && l->ann != AT_ANN_VEC && !l->sums && l->axis >= 0 &&
+            e->stages[x->node->tensor].by_data >> l->axis & 1)
+            rows *= l->turns;
+    return rows;
+}
+
 /* What a step waits for, and the end of a call. */
 static void set_waits(at_estimator *e, const at_program *p, est_tile *t) {
     const est_leaf *x = t->x;
@@ -310,6 +322,11 @@ static void set_waits(at_estimator *e, const at_program *p, est_tile *t) {
     if (alone) t->cut_ns = cut_ns; /* other sums go on meanwhile */
     else t->memory_ns = est_max(t->memory_ns, cut_ns);
     t->cut_ns += bounded * (double)s->waits_ns[1];
+    const double rows = rows_by_data(e, t);
+    if (rows > 1) { /* each is a tile of its own in each step */
+        t->memory_ns = est_max(t->memory_ns, share * one);
+        t->cut_ns += rows * (double)s->turn_ns;
+    }
 }
 
 /* Lines of its vectors that all steps of a sum read, if none is kept. */

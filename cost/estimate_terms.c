@@ -57,14 +57,17 @@ static void find_groups(const at_program *p, const at_expr *e, const uint32_t *o
 
 static const uint32_t ALL_GROUPS = ~(uint32_t)0;
 
-/* Only conditions of the group are looked at. */
+/* Only conditions of the group are looked at. What data decide is taken to hold, but for a place
+ * that data say, which is one of all. */
 static bool condition_holds(const at_program *p, const at_expr *e, const int64_t *axis,
                             const uint32_t *of, uint32_t group) {
-    if (group == ALL_GROUPS) return at_program_index(p, e, axis);
-    if (e->op != AT_X_AND) return !(axes_in(e, of) & group) || at_program_index(p, e, axis);
-    for (int i = 0; i < e->nargs; i++)
-        if (!condition_holds(p, e->arg[i], axis, of, group)) return false;
-    return true;
+    if (e->op == AT_X_AND) {
+        for (int i = 0; i < e->nargs; i++)
+            if (!condition_holds(p, e->arg[i], axis, of, group)) return false;
+        return true;
+    }
+    if (group != ALL_GROUPS && !(axes_in(e, of) & group)) return true;
+    return (e->op != AT_X_EQ && at_expr_reads(e)) || at_program_index(p, e, axis);
 }
 
 /* Does every condition of the group that this read hangs on hold? Reads of dissolved stages are
