@@ -126,7 +126,9 @@ at_status at_read_file(at_arena *a, const char *path, size_t most_bytes, char **
 const char *at_cache_folder(at_arena *a) {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (cache && *cache == '/') return at_format(a, "%s/autotune", cache);
-    return home && *home == '/' ? at_format(a, "%s/.cache/autotune", home) : NULL;
+    struct stat st; /* nobody's home is made */
+    if (!home || *home != '/' || stat(home, &st) || !S_ISDIR(st.st_mode)) return NULL;
+    return at_format(a, "%s/.cache/autotune", home);
 }
 
 at_status at_make_folder(char *path, at_error *err) {

@@ -33,7 +33,7 @@ int at_open_below(const char *folder, const char *location, const char **why);
 const char *at_folder_of(at_arena *a, const char *path); /* "." where path has none */
 
 /* The user's folder for what can be made again, as the XDG base directory specification has it;
- * NULL: there is none. */
+ * NULL: there is none, nor a home to make it in. */
 const char *at_cache_folder(at_arena *a);
 /* Makes the folders that path lies in, for this user alone; path is changed meanwhile. */
 at_status at_make_folder(char *path, at_error *err);

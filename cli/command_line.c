@@ -155,8 +155,9 @@ static at_status check_use(const at_options *o, at_error *err) {
                        o->operands[verb->max_operands], o->request.args,
                        o->operands[verb->max_operands]);
     if (o->num_operands > verb->max_operands)
-        return at_fail(err, AT_E_USAGE, "unexpected word \"%s\": autotune %s %s [options]",
-                       as_given(o->operands[verb->max_operands]), verb->name, verb->operands);
+        return at_fail(err, AT_E_USAGE, "unexpected word \"%s\": autotune %s%s%s [options]",
+                       as_given(o->operands[verb->max_operands]), verb->name,
+                       *verb->operands ? " " : "", verb->operands);
     return AT_OK;
 }
 
@@ -198,6 +199,16 @@ static at_status fuse_template(at_options *o, at_error *err) {
     AT_TRY(at_template_find(o->operands[0], &row, err));
     AT_TRY(at_template_fuse(row, o->request.fuse, ",", &row, err));
     o->operands[0] = row->name;
+    return AT_OK;
+}
+
+/* "-" is standard output, where these write without the option, and report with it. */
+static at_status take_dash(at_options *o, at_error *err) {
+    if (!o->output || strcmp(o->output, "-") != 0 || o->verb == AT_VERB_REPORT) return AT_OK;
+    if (o->verb != AT_VERB_APPLY && o->verb != AT_VERB_PICK_BEST && o->verb != AT_VERB_CONVERT &&
+        o->verb != AT_VERB_PLOT)
+        return at_fail(err, AT_E_USAGE, "--output -: the path of a file is expected");
+    o->output = NULL;
     return AT_OK;
 }
 
@@ -284,6 +295,7 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
     AT_TRY(load_templates(&o, err));
     AT_TRY(take_verb(&o, err));
     AT_TRY(check_use(&o, err));
+    AT_TRY(take_dash(&o, err));
     AT_TRY(fuse_template(&o, err));
     *out = o;
     tell_engine(out);

@@ -11,8 +11,7 @@ static at_status parse_unsigned(const char *text, const char *what, uint64_t *ou
     errno = 0;
     unsigned long long v = strtoull(text, &end, 10);
     if (!isdigit((unsigned char)*text) || *end || errno)
-        return at_fail(err, AT_E_USAGE, "%s %s: not an integer from 0 to 2^64-1", what,
-                       *text ? text : "\"\"");
+        return at_fail(err, AT_E_USAGE, "%s %s: not an integer from 0 to 2^64-1", what, text);
     *out = v;
     return AT_OK;
 }
@@ -181,13 +180,15 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     void *to = (char *)o + row->offset;
     int word = 0;
     at_compiler known;
+    if (at_option_takes_file(row) && !*text)
+        return at_fail(err, AT_E_USAGE, "%s \"\": the path of a file is expected", what);
+    if (text && !*text && row->kind != TEXT && row->kind != FORMAT && row->kind != ISAS)
+        text = "\"\""; /* which none of them takes either, and messages show */
     if (row->kind == COMPILER && !at_compiler_from_name(text, &known) &&
         (strchr(text, '/') || at_program_is_there(text))) {
         o->engine.program = text; /* of a kernel of the user's; the engine refuses others */
         return AT_OK;
     }
-    if (at_option_takes_file(row) && !*text)
-        return at_fail(err, AT_E_USAGE, "%s \"\": the path of a file is expected", what);
     if (row->kind != TEXT && row->kind != TUNER && row->kind != OF_TUNERS && at_option_word(row, 0))
         AT_TRY(parse_word(row, text, &word, err));
     switch (row->kind) {

@@ -58,11 +58,11 @@ at_status at_store_reserve(at_store *s, const char *what, int64_t size_bytes, in
     const int64_t memory = at_cpu_facts()->memory_bytes;
     const double gib = 1024.0 * 1024 * 1024;
     if (size_bytes < 0)
-        return at_fail(err, AT_E_USAGE, "tensor %s: its size %lld is negative", what,
+        return at_fail(err, AT_E_USAGE, "tensor \"%s\": its size %lld is negative", what,
                        (long long)size_bytes);
     if (size_bytes > memory - s->used - ALIGN - SLACK - STEP) {
         return at_fail(err, AT_E_USAGE,
-                       "with tensor %s the data need %.1f GiB, this machine has %.1f GiB", what,
+                       "with tensor \"%s\" the data need %.1f GiB, this machine has %.1f GiB", what,
                        ((double)s->used + (double)size_bytes) / gib, (double)memory / gib);
     }
     int64_t end = (s->used + size_bytes + SLACK + ALIGN - 1) / ALIGN * ALIGN;

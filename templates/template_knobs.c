@@ -39,9 +39,12 @@ static at_status add_split(at_template *t, const char *knob, const char *axis, c
     AT_TRY(at_template_expr(t, at_strdup(t->arena, axis),
                             at_format(t->arena, "%s of %s", of, t->row->name), &e, &varies));
     AT_TRY(at_template_value(t, of, e, &length));
-    if (length < 1)
-        return at_fail(&t->err, AT_E_USAGE, "%s: %s is %lld, which cannot be split", of, axis,
-                       (long long)length);
+    if (length < 1) {
+        size_t end = strlen(axis), begin = strspn(axis, " \n"); /* a head's text keeps its place */
+        while (end > begin && strchr(" \n", axis[end - 1])) end--;
+        return at_fail(&t->err, AT_E_USAGE, "%s: %.*s is %lld, which cannot be split", of,
+                       (int)(end - begin), axis + begin, (long long)length);
+    }
     s.length = length;
     if (varies) s.expr = e;
     AT_TRY(take_parts(t, knob, parts, &s));

@@ -54,8 +54,8 @@ at_status at_speeds_keep(const at_speed_table *t, at_error *err) {
     at_text_add(&text, "\n");
     if (!path)
         s = at_fail(err, AT_E_OUTPUT,
-                    "no folder to keep the table in: neither XDG_CACHE_HOME nor HOME is an "
-                    "absolute path");
+                    "no folder to keep the table in: neither XDG_CACHE_HOME nor HOME is the "
+                    "absolute path of one");
     else s = at_make_folder(at_strdup(a, path), err);
     if (s == AT_OK)
         s = at_write_output(path, &(at_output_rules){.is_derived = true}, at_text_str(&text),

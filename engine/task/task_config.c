@@ -198,7 +198,7 @@ at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char 
                 err, AT_E_USAGE,
                 "--config %s: neither a configuration, {\"entity\": [...]}, nor default, "
                 "nor a file",
-                text);
+                *text ? text : "\"\"");
         AT_TRY(at_read_file(a, text, MOST_FILE_BYTES, &read, &len, err));
         text = read;
     }

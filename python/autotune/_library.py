@@ -181,7 +181,11 @@ class _Library:
         if name not in _FUNCTIONS:
             raise AttributeError(name)
         if self._library is None:
-            self._library = ctypes.CDLL(_path())
+            path = _path()
+            try:
+                self._library = ctypes.CDLL(path)
+            except OSError as e:
+                raise OSError(f"{e}; the environment's LIBAUTOTUNE names the library") from e
         function = getattr(self._library, "at_lib_" + name)
         function.restype, function.argtypes = _FUNCTIONS[name]
         setattr(self, name, function)

@@ -76,6 +76,13 @@ static void command_line(void **state) {
          "--trials 99999999999999999999: must be from 0 to 1000000000"},
         {T " --time 3x", 2, "--time 3x: not a duration above 0; write for example 30s, 5m or 1h"},
         {T " --time 0", 2, "--time 0: not a duration above 0; write for example 30s, 5m or 1h"},
+        {T " --time ''", 2, "--time \"\": not a duration above 0; write for example 30s, 5m or 1h"},
+        {T " --trials ''", 2, "--trials \"\": not an integer from 0 to 1000000000"},
+        {T " --compiler ''", 2, "--compiler \"\": there are tcc, gcc, clang"},
+        {"run " T " --config ''", 2,
+         "--config \"\": neither a configuration, {\"entity\": [...]}, nor default, nor a file"},
+        {"list x", 2, "unexpected word \"x\": autotune list [options]"},
+        {"show " T " -o -", 2, "--output -: the path of a file is expected"},
         {"work", 2, "work needs a directory: autotune work PATH [options]"},
         {"work nowhere.te", 4, "there is no folder nowhere.te; mkdir -m 700 makes it"},
         {T " --seed=-1", 2, "--seed -1: not an integer from 0 to 2^64-1"},
@@ -122,7 +129,7 @@ static void arguments(void **state) {
         {"space " T " --args N=3000000000,H=3000000000,W=3000000000", 2, "--args: ..."},
         /* Refused before anything is allocated: at once, whatever the machine. */
         {T " --args N=1000000000000", 2,
-         "with tensor data the data need 747680664.1 GiB, this machine has ..."},
+         "with tensor \"data\" the data need 747680664.1 GiB, this machine has ..."},
     };
     check(cases, COUNT(cases));
 }

@@ -141,7 +141,7 @@ static void large_triangle(void **state) {
     }
     const cli_result *r = cli_expect(2, "./autotune run ./triangle.te --args N=1000000000000");
     assert_non_null(
-        strstr(r->err, "autotune: with tensor x the data need 3725.3 GiB, this machine has "));
+        strstr(r->err, "autotune: with tensor \"x\" the data need 3725.3 GiB, this machine has "));
 }
 
 /* How far a sum goes over a range is known of its ends where no list says them, and so is the place

@@ -227,6 +227,16 @@ static void call_without_parameters(void **state) {
     cli_expect(0, "./autotune space none.c");
 }
 
+/* An expression of the head is told as it stands there, without the columns before it. */
+static void split_of_nothing(void **state) {
+    (void)state;
+    cli_write("s.c",
+              "/* autotune\n * args N=8\n * x[N] : input\n * y[n:N] = x[n]\n"
+              " * split P of 8 - N into 3\n * call void f(const float *x)\n */\nvoid f(const "
+              "float *x) {}\n");
+    expect_error(2, "space s.c", "s.c:5: axis of P: 8 - N is 0, which cannot be split");
+}
+
 static void write_call(const char *line) {
     char text[4096];
     snprintf(text, sizeof text, "%s * knob TILE = 2 4\n%s */\n%s}\n", head, line, body);
@@ -746,6 +756,7 @@ int main(void) {
         cmocka_unit_test(mistakes_in_a_head),
         cmocka_unit_test(calls_that_do_not_fit),
         cmocka_unit_test(elements_of_16_bits),
+        cmocka_unit_test(split_of_nothing),
         cmocka_unit_test(functions_that_do_not_fit),
         cmocka_unit_test(subroutines_that_do_not_fit),
         cmocka_unit_test(marked_outputs),

@@ -308,13 +308,21 @@ static void cache_folder(void **state) {
     cli_expect(0, "rm -r .cache");
 }
 
+/* "-" is standard output, and no file of that name. */
+static void dash(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune apply dense --args M=4,N=4,K=4 --config default >plain.c");
+    cli_expect(0, "./autotune apply dense --args M=4,N=4,K=4 --config default -o - >dash.c");
+    cli_expect(0, "cmp plain.c dash.c && test -s dash.c && ! test -e ./-");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cache_folder),    cmocka_unit_test(file_size_limit),
-        cmocka_unit_test(full_disk),       cmocka_unit_test(devices),
-        cmocka_unit_test(links),           cmocka_unit_test(over_an_input),
-        cmocka_unit_test(of_another_kind), cmocka_unit_test(no_log),
-        cmocka_unit_test(locked),
+        cmocka_unit_test(cache_folder),  cmocka_unit_test(file_size_limit),
+        cmocka_unit_test(full_disk),     cmocka_unit_test(devices),
+        cmocka_unit_test(dash),          cmocka_unit_test(links),
+        cmocka_unit_test(over_an_input), cmocka_unit_test(of_another_kind),
+        cmocka_unit_test(no_log),        cmocka_unit_test(locked),
     };
     return cmocka_run_group_tests_name("cli/outputs", tests, cli_setup, cli_teardown);
 }

@@ -130,7 +130,7 @@ static void bad_workloads(void **state) {
         {"3 sparse_dense sparsity=2\n", "bad.workload:1: "},
         {"1 dense\n\x01\n", "bad.workload:2: byte 0x01: no text"},
         {"1 dense M=1,N=16,K=16\n1 dense M=10000000,N=10000000,K=10000000\n",
-         "bad.workload:2: with tensor data the data need 372529.0 GiB, this machine has "},
+         "bad.workload:2: with tensor \"data\" the data need 372529.0 GiB, this machine has "},
         {"", "bad.workload: holds no layer; a line is 3 dense M=1,N=64,K=64"},
         {"# nothing\n", "bad.workload: holds no layer"},
     };

@@ -88,7 +88,7 @@ static void store(void **state) {
         last = offset;
     }
     assert_int_equal(at_store_reserve(s, "data", 412LL << 40, &offset, &err), AT_E_USAGE);
-    assert_non_null(strstr(err.text, "with tensor data the data need 421888."));
+    assert_non_null(strstr(err.text, "with tensor \"data\" the data need 421888."));
     assert_non_null(strstr(err.text, " GiB, this machine has "));
     assert_int_equal(at_store_reserve(s, "data", INT64_MAX, &offset, &err), AT_E_USAGE);
     assert_int_equal(at_store_reserve(s, "data", -4, &offset, &err), AT_E_USAGE);
