@@ -317,13 +317,14 @@ static void param(at_low *l, int tensor, at_param_role role) {
                               role == AT_PARAM_PACKED ? WORKSPACE_LIMIT : INT64_MAX))
         too_large(l, tensor);
     const int held = at_compute_held(l->program->compute, tensor);
-    l->params[l->num_params++] = (at_param){.name = t->name,
-                                            .role = role,
-                                            .tensor = tensor,
-                                            .type = t->type,
-                                            .elements = b->elements,
-                                            .before = 1 + held,
-                                            .stays = held >= 0};
+    l->params[l->num_params++] =
+        (at_param){.name = t->name,
+                   .role = role,
+                   .tensor = tensor,
+                   .type = t->type,
+                   .elements = b->elements,
+                   .before = 1 + held,
+                   .stays = held >= 0 && !l->program->compute->tensors[tensor].is_updated};
 }
 
 /* What all accesses of a dimension share: the part made of loops outside the storage. NULL if they

@@ -456,7 +456,8 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
     find_tiles(e);
     est_touched_by_all(e);
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
-        if (done[x->place] || x->stage->lies_in) continue; /* of which little is written */
+        if (done[x->place]) continue;
+        if (x->stage->lies_in && !x->stage->is_updated) continue; /* of which little is written */
         if (x->end) done[x->end->place] = true;
         if (!est_is_known(e, x)) {
             x->form->own = (at_estimate){.ns = 0};

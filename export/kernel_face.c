@@ -93,8 +93,11 @@ static void shape_line(at_text *out, const at_face *f, const at_face_tensor *t, 
                  blocks && t->laid_out ? at_type_of(t->type)->c : at_face_c_type(t));
     if (blocks) block_shape(out, f, t);
     else plain_shape(out, f, t);
-    const char *held = f->of->program->compute->tensors[t->tensor].lies_in;
-    at_text_addf(out, held ? ", the memory of %s, of which a call changes a part\n" : "\n", held);
+    const at_tensor *of = &f->of->program->compute->tensors[t->tensor];
+    if (of->lies_in)
+        at_text_addf(out, ", the memory of %s, of which a call changes %s", of->lies_in,
+                     of->is_updated ? "all" : "a part");
+    at_text_add(out, "\n");
 }
 
 static void shapes(at_text *out, const at_face *f, at_role_of_call call) {

@@ -21,7 +21,7 @@ static void add_params(at_arena *a, const at_foreign *f, const at_program *p, at
                             .in_kernel = true};
             for (int i = 0; i < x->num_axes; i++) q->elements *= p->extents[t][i];
             q->before = 1 + at_compute_held(c, t);
-            q->stays = q->before > 0;
+            q->stays = q->before > 0 && !x->is_updated;
             for (int i = 0; i < f->num_outputs && outputs; i++)
                 if (f->outputs[i].before && !strcmp(f->outputs[i].name, x->name))
                     q->before = 1 + at_compute_find(c, f->outputs[i].before);

@@ -39,10 +39,10 @@ typedef struct at_buf {
      * the first of the second of paranoid's. 0: the same, and where all have it no such run. */
     int64_t other_offset[AT_MOST_OTHERS];
     /* Of an output that is also read: what is put into it before each run, which is timed alone
-     * then; stays: a run leaves what the next one needs, so that it is put there before checks
-     * alone. 0: nothing. */
+     * then (is_fresh), or before checks alone, where a run leaves what the next one needs (stays).
+     */
     int64_t before_offset, other_before_offset[AT_MOST_OTHERS];
-    bool stays;
+    bool is_fresh, stays;
 } at_buf;
 
 /* A computation has at most 256 tensors, and a reference two buffers for each output. */

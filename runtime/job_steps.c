@@ -88,7 +88,7 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
                   .flush_bytes = job->run_only ? 0 : job->flush_bytes,
                   .store = in->store};
     for (int i = 0; i < job->num_bufs; i++)
-        if (job->bufs[i].before_offset && !job->bufs[i].stays) r->fresh = job;
+        if (job->bufs[i].is_fresh) r->fresh = job;
     at_par_setup(&r->par, job->threads);
     at_crash_places(places, job->num_bufs + 1);
     if (pack(job, code, places, r, out)) return out->end;

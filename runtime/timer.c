@@ -18,8 +18,7 @@
 void at_run_freshen(at_run *r) {
     for (int i = 0; r->fresh && i < r->fresh->num_bufs; i++) {
         const at_buf *b = &r->fresh->bufs[i];
-        if (b->role == AT_BUF_OUT && b->before_offset && !b->stays)
-            memcpy(r->buf[i], r->store + b->before_offset, (size_t)b->size_bytes);
+        if (b->is_fresh) memcpy(r->buf[i], r->store + b->before_offset, (size_t)b->size_bytes);
     }
     if (r->flush_bytes > 0) at_flush(r->flush_bytes);
 }

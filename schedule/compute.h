@@ -81,6 +81,8 @@ typedef struct at_tensor {
     /* Marked ": in NAME": the caller's memory of that input is this output's, which keeps the
      * elements that it does not change. NULL: its own. */
     const char *lies_in;
+    bool is_updated; /* such an output whose new elements are made of the old ones at their places:
+                        each is worked out once a call */
     bool is_held;    /* an input that such an output lies in: kernels have one pointer for both */
     bool is_packing; /* an unmarked stage without reduction, or a sum of s32, that reads weights,
                         entries of index tensors that are no places of other reads, packing stages,

@@ -5,8 +5,12 @@
  *
  * The computation is the same as with memory of its own. In the caller's, elements that stay are
  * there already, so a kernel writes the others alone, and a second run finds what the first one
- * left: it changes nothing. So no other stage reads the input, and the output
- * reads it only as the elements that stay. */
+ * left: it changes nothing. Where new elements are made of the old ones at their places, as in
+ *
+ *     v[n:N] : in w = w[n] - rate*g[n]
+ *
+ * a second run goes on from the first, so each run that is checked or timed begins with the old
+ * elements, and no tree works an element out twice (rule 12). No other stage reads the input. */
 #include "schedule/schedule_int.h"
 
 #include <string.h>
@@ -33,7 +37,7 @@ static at_status fail(const check *x, const at_tensor *t, const char *why) {
                           "\"%s\" lies in \"%s\": %s", t->name, t->lies_in, why);
 }
 
-/* c ? value : NAME[its own axes], or the other way round. */
+/* Is it c ? value : NAME[its own axes], or the other way round, which reads NAME nowhere else? */
 static bool keeps_the_rest(const at_tensor *t, int held) {
     const at_expr *body = t->body;
     int kept = 0, others = 0;
@@ -46,6 +50,15 @@ static bool keeps_the_rest(const at_tensor *t, int held) {
     return kept == 1 && !others;
 }
 
+/* A read of the input that is not of the element's own place; NULL: there is none. */
+static const at_expr *read_elsewhere(const check *x, int stage, int held) {
+    const tensor_info *info = &x->c->info[stage];
+    for (int i = 0; i < info->num_reads; i++)
+        if (info->reads[i]->ref == held && !at_expr_is_in_place(info->reads[i]))
+            return info->reads[i];
+    return NULL;
+}
+
 static bool same_shape(const at_tensor *x, const at_tensor *y) {
     bool same = x->num_axes == y->num_axes && x->type == y->type;
     for (int k = 0; same && k < x->num_axes; k++)
@@ -53,17 +66,24 @@ static bool same_shape(const at_tensor *x, const at_tensor *y) {
     return same;
 }
 
-static at_status check_output(const check *x, const at_tensor *t, int held) {
-    at_tensor *input = &x->c->pub.tensors[held];
+static at_status check_output(const check *x, int stage, int held) {
+    at_tensor *t = &x->c->pub.tensors[stage], *input = &x->c->pub.tensors[held];
+    const at_expr *elsewhere = read_elsewhere(x, stage, held);
     if (input->is_held) return fail(x, t, "another output does, too");
     input->is_held = true;
     if (input->is_s64 || input->type == AT_BOOL)
         return fail(x, t, "its elements are checked on their way in");
     if (!same_shape(t, input)) return fail(x, t, "both have to have the same extents");
-    if (t->num_reduce || at_tensor_goes_in_steps(t) || !keeps_the_rest(t, held))
-        return fail(x, t,
-                    "say which elements change: a condition ? what is new : its own element "
-                    "there, whose other parts do not read it");
+    if (t->num_reduce || at_tensor_goes_in_steps(t))
+        return fail(x, t, "it is no sum, nor worked out step by step: let it read such a stage");
+    if (!at_expr_count_reads(t->body, held))
+        return fail(x, t, "it reads nothing there: leave \"in\" away");
+    if (elsewhere)
+        return at_lex_fail_at(x->lex, elsewhere->line, elsewhere->col, x->err,
+                              "\"%s\" lies in \"%s\": of that it reads its own element alone, "
+                              "at the indices %s has",
+                              t->name, t->lies_in, t->name);
+    t->is_updated = !keeps_the_rest(t, held);
     return AT_OK;
 }
 
@@ -87,7 +107,7 @@ at_status compute_check_held(const at_lex *l, compute_info *c, at_error *err) {
     bool any = false;
     for (int t = 0; t < c->pub.num_tensors; t++) {
         const int held = at_compute_held(&c->pub, t);
-        if (held >= 0) AT_TRY(check_output(&x, &c->pub.tensors[t], held));
+        if (held >= 0) AT_TRY(check_output(&x, t, held));
         any |= held >= 0;
     }
     for (int t = 0; t < c->pub.num_tensors && any; t++) AT_TRY(check_reader(&x, t));

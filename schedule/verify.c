@@ -334,6 +334,23 @@ static at_status check_privacy(verifier *v) {
     return AT_OK;
 }
 
+/* ---- rule 12 ------------------------------------------------------------------------------- */
+
+/* An element that is made of the old one in its place is worked out once. */
+static at_status check_updates(verifier *v) {
+    for (int i = 0; i < v->num_leaves; i++) {
+        const at_tensor *s = stage_of(v, v->leaves[i]);
+        v->at = v->leaves[i];
+        for (const at_node *n = v->leaves[i]->parent; n && s->is_updated; n = n->parent)
+            if (verify_usage(v, i, n).ignores)
+                return BROKEN(v,
+                              "rule 12 (update): @%s is made of what \"%s\" holds, and loop %s, "
+                              "which it ignores, would do that again",
+                              s->name, s->lies_in, verify_loop_name(v, n));
+    }
+    return AT_OK;
+}
+
 /* All rules in their order. */
 static at_status check(verifier *v) {
     AT_TRY(check_leaves(v));
@@ -350,6 +367,7 @@ static at_status check(verifier *v) {
     for (int i = 0; i < v->p->num_loops; i++)
         if (v->loops[i]->ann == AT_ANN_PARA) AT_TRY(check_para(v, v->loops[i]));
     AT_TRY(check_privacy(v));
+    AT_TRY(check_updates(v));
     for (int i = 0; i < v->num_leaves; i++)
         if (leaf_goes_on(v->p, v->leaves[i])) AT_TRY(verify_running(v, i));
     return v->p->compute->num_cycles ? check_readers(v, 11) : AT_OK;

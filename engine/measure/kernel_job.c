@@ -17,6 +17,7 @@ static at_buf buffer(const at_param *p, const at_places *where) {
     if (b.role == AT_BUF_PACKED) return b;
     b.offset = where->at[tensor];
     if (p->before) b.before_offset = where->at[before];
+    b.is_fresh = p->before && !p->stays;
     b.stays = p->stays;
     for (int set = 0; set < where->num_others; set++) {
         const int64_t *at = where->other_at[set];

@@ -112,7 +112,8 @@ void at_session_count_work(at_session *s) {
         if (c->tensors[t].role != AT_ROLE_STAGE)
             s->what.read_bytes +=
                 (double)at_type_bytes(c->tensors[t].type) * elements_read(c, extents, t);
-        else if (c->tensors[t].is_output && !c->tensors[t].lies_in) s->what.written_bytes += bytes;
+        else if (c->tensors[t].is_output && (!c->tensors[t].lies_in || c->tensors[t].is_updated))
+            s->what.written_bytes += bytes;
     }
     s->what.in_bytes = true;
     s->what.work = s->what.read_bytes + s->what.written_bytes;

@@ -169,6 +169,7 @@ const char *run_compiled(built *b, const random_program *p, phase f, int i, void
         if (!call) return at_format(b->arena, "%s is not in the object", entries[e]);
         threads.turns = turns[e];
         if (e == 1 && !k->turns) continue;
+        operands_begin_again(&mem);
         call(mem.buf, mem.workspace.data, &threads);
         if (threads.turns < 0) return "it has counted more turns than there are";
     }

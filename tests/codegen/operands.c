@@ -30,6 +30,17 @@ static void protect(const guarded *g) {
     if (g->bytes) mprotect(g->map + PAGE, g->map_bytes - 2 * PAGE, PROT_READ);
 }
 
+static void fill(const operands *o, int i, int tensor) {
+    const at_param *q = &o->params[i];
+    const at_data *d = &o->b->data[tensor];
+    memcpy(o->mem[i].data, q->type == AT_S32 ? (void *)d->i : (void *)d->f, o->mem[i].bytes);
+}
+
+void operands_begin_again(const operands *o) {
+    for (int i = 0; i < o->num_params; i++)
+        if (o->params[i].before && !o->params[i].stays) fill(o, i, o->params[i].before - 1);
+}
+
 void operands_open(operands *o, const built *b, const at_param *params, int num_params,
                    int64_t shared_bytes, int64_t thread_bytes, uint64_t seed) {
     at_rng rng;
@@ -42,8 +53,7 @@ void operands_open(operands *o, const built *b, const at_param *params, int num_
         o->buf[i] = o->mem[i].data;
         const bool is_input = params[i].role == AT_PARAM_IN;
         if (!is_input && !params[i].before) continue;
-        const at_data *d = &b->data[is_input ? params[i].tensor : params[i].before - 1];
-        memcpy(o->mem[i].data, params[i].type == AT_S32 ? (void *)d->i : (void *)d->f, bytes);
+        fill(o, i, is_input ? params[i].tensor : params[i].before - 1);
         if (is_input) protect(&o->mem[i]);
     }
     guarded_open(&o->workspace, (size_t)(shared_bytes + THREADS * thread_bytes),

@@ -32,6 +32,8 @@ typedef struct operands {
 
 void operands_open(operands *o, const built *b, const at_param *params, int num_params,
                    int64_t shared_bytes, int64_t thread_bytes, uint64_t seed);
+/* What a run makes of what it finds is as before it. */
+void operands_begin_again(const operands *o);
 /* What a run left behind against what the expressions give: NULL if all is right. */
 const char *operands_check(const operands *o, const at_data *expected);
 void operands_close(operands *o);

@@ -223,6 +223,8 @@ static void operators(void **state) {
         {"tests/te/outer_of_triangle", "N=31"},
         {"tests/te/kept_elements", "T=19,D=37"},
         {"tests/te/kept_elements", "T=7,D=5"},
+        {"tests/te/updated_elements", "T=19,D=11,K=5"},
+        {"tests/te/updated_elements", "T=7,D=5,K=9"},
         {"unsharp", "H=7,W=19"},
         {"unsharp", "H=11,W=37"},
         {"tests/te/quantised_by_table", "N=5,M=19,K=12"},

@@ -90,6 +90,7 @@ static void sets(void **state) {
         {"examples/te/causal_softmax.te", "H=2,S=19", false},
         {"examples/te/cached_attention.te", "G=2,T=19,D=9", false},
         {"tests/te/kept_elements.te", "T=11,D=19", false},
+        {"tests/te/updated_elements.te", "T=11,D=19,K=3", false},
         {"tests/te/paired_places.te", "C=2,H=5,W=7,P=3,Q=17,E=37", false},
         {"tests/te/found_in_blocks.te", "M=2,V=600,D=3", false},
         {"tests/te/moved_places.te", "C=2,H=5,W=7,Q=19,K=3", false},
