@@ -20,7 +20,8 @@
  *                                                                  j0, i0, .. @out
  *
  * So is what takes several operations and is needed in windows, as the rows of a separable filter:
- * the rows of a tile share some of it, and only their own.
+ * the rows of a tile share some of it, and only their own. What takes several operations and is
+ * needed many times is worked out so by default.
  *
  * pairs: products of two bf16 are added two at a time (tile_dots.c). Not every set has such dot
  * products, and where it has them they may take longer than multiply-adds, so these sketches are
@@ -204,12 +205,13 @@ static const char *whole(const sketch_state *s, sketch_start *out) {
     out->kept = AT_NEW_ARRAY(s->arena, bool, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->before->of[t];
-        bool in_windows = by_others[t] >= WHOLE_WINDOW &&
-                          f->operations >= WHOLE_LEAST_OPERATIONS * at_facts_elements(s->before, t);
-        if (!f->is_dissolved || f->operations <= 0 || (by_sums[t] < WHOLE_MANY_USES && !in_windows))
-            continue;
+        const bool takes_several =
+            f->operations >= WHOLE_LEAST_OPERATIONS * at_facts_elements(s->before, t);
+        const bool in_windows = by_others[t] >= WHOLE_WINDOW && takes_several;
+        const bool has_many_uses = by_sums[t] >= WHOLE_MANY_USES;
+        if (!f->is_dissolved || f->operations <= 0 || (!has_many_uses && !in_windows)) continue;
         out->kept[t] = true;
-        out->is_preferred |= is_word(c, t);
+        out->is_preferred |= is_word(c, t) || (has_many_uses && takes_several);
         word = add_word(s, word, "whole", &c->tensors[t]);
     }
     return word;

@@ -286,6 +286,29 @@ static void default_sketch(void **state) {
     }
 }
 
+/* Weights of several operations are worked out as a whole by default where sums need each of them
+ * many times. */
+static void default_of_weights(void **state) {
+    (void)state;
+#define WEIGHTS(body)                                                                              \
+    "args C=16, Q=37\nx[C, Q + 3] : input\ng[Q] : input\n"                                         \
+    "w[q:Q, b:4] = " body "\nout[c:C, q:Q] = sum(b:4) x[c, q + b]*w[q, b]\n"
+    static const char cubic[] = WEIGHTS("((g[q] - b)*2 + 3)*(g[q] - b)*(g[q] + b) + 1"),
+                      product[] = WEIGHTS("g[q]*b");
+#undef WEIGHTS
+    static const struct {
+        const char *text, *args;
+        bool is_whole;
+    } tasks[] = {{cubic, "", true}, {cubic, "C=15", false}, {product, "", false}};
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        at_arena *a = at_arena_new();
+        const at_task *t = task_of_text(a, "weights.te", tasks[i].text, tasks[i].args);
+        const char *name = at_task_sketch_name(t, at_task_default_sketch(t, 8));
+        if (!strncmp(name, "whole_w", 7) != tasks[i].is_whole) fail_msg("%zu: %s", i, name);
+        at_arena_free(a);
+    }
+}
+
 /* Bytes are widened by default just for sets whose dot products of bytes are slower or missing,
  * and, where they are slower alone, where each byte is needed often. Sums of floats ask nothing of
  * that. */
@@ -350,10 +373,13 @@ static void little_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_registers),     cmocka_unit_test(little_memory),
-        cmocka_unit_test(waiting),          cmocka_unit_test(overlapping),
-        cmocka_unit_test(vectors_of_lists), cmocka_unit_test(default_sketch),
-        cmocka_unit_test(default_of_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_registers),
+                                       cmocka_unit_test(little_memory),
+                                       cmocka_unit_test(waiting),
+                                       cmocka_unit_test(overlapping),
+                                       cmocka_unit_test(vectors_of_lists),
+                                       cmocka_unit_test(default_sketch),
+                                       cmocka_unit_test(default_of_weights),
+                                       cmocka_unit_test(default_of_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
