@@ -62,7 +62,7 @@ static bool row_at(const banding *b, const at_expr *index, int64_t row, bool las
                                                : k >= AXES && last ? r->axes[k].extent - 1
                                                                    : 0);
     const at_expr *e = at_join_simplify(
-        b->old->arena, at_join_replace(b->old->arena, index, values, NULL), r->axes);
+        b->old->arena, at_join_replace(b->old->arena, index, values, NULL), r->axes, r->type);
     if (e->op != AT_X_INT) return false;
     *out = e->integer;
     return true;
@@ -262,7 +262,7 @@ static void add_stage(banding *b, int stage) {
         *x = old(b, stage)->axes[k];
         x->name = at_format(b->old->arena, "%s%d", before ? "ka" : "kb", k - AXES);
     }
-    t.body = at_join_simplify(b->old->arena, body, t.axes);
+    t.body = at_join_simplify(b->old->arena, body, t.axes, t.type);
     if (t.num_reduce) at_expr_each(t.body, pack, &(new_stage){b, &t});
     b->place[stage] = b->new.tensors.len;
     *at_push(b->old->arena, &b->new.tensors) = t;

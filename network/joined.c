@@ -233,7 +233,7 @@ void at_join_dissolve(at_joined *j) {
     for (int i = 0; i < j->tensors.len; i++) {
         at_joined_tensor *s = &j->tensors.data[i];
         if (s->role != AT_ROLE_STAGE || s->is_gone) continue;
-        s->body = at_join_simplify(j->arena, s->body, s->axes);
+        s->body = at_join_simplify(j->arena, s->body, s->axes, s->type);
         at_expr_each(s->body, name_units, &(of_stage){j, s});
     }
 }

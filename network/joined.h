@@ -62,8 +62,9 @@ void at_join_print(at_text *out, const at_joined *j);
 /* The tensors that are parameters, in the order of the text: inputs, then outputs. */
 int at_join_parameters(const at_joined *j, int *out);
 
-/* net_indices.c: an expression with its indices simplified; axes: of its stage. Lives in a. */
-at_expr *at_join_simplify(at_arena *a, const at_expr *e, const at_joined_axis *axes);
+/* net_indices.c: an expression with its indices simplified; axes and type: of its stage. Lives in
+ * a. */
+at_expr *at_join_simplify(at_arena *a, const at_expr *e, const at_joined_axis *axes, at_type type);
 /* A copy with other expressions for its axes, and other numbers for its tensors (NULL: the same).
  */
 at_expr *at_join_replace(at_arena *a, const at_expr *e, at_expr *const *axes, const int *tensors);

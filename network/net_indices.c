@@ -249,7 +249,8 @@ static at_expr *simplify_condition(const simplifier *m, at_expr *e) {
     return e;
 }
 
-/* What a condition on values chooses is a value, too, and no index. */
+/* What a condition on values chooses is a value, too, and no index, but where values are integers.
+ */
 static at_expr *value_of(at_arena *a, at_expr *e) {
     if (e->op != AT_X_INT) return e;
     at_expr *value = at_expr_new(a, AT_X_FLOAT, 0, NULL);
@@ -257,7 +258,7 @@ static at_expr *value_of(at_arena *a, at_expr *e) {
     return value;
 }
 
-at_expr *at_join_simplify(at_arena *a, const at_expr *e, const at_joined_axis *axes) {
+at_expr *at_join_simplify(at_arena *a, const at_expr *e, const at_joined_axis *axes, at_type type) {
     const simplifier m = {a, axes};
     sum s = {0};
     if (e->op == AT_X_NAME)
@@ -272,8 +273,8 @@ at_expr *at_join_simplify(at_arena *a, const at_expr *e, const at_joined_axis *a
     }
     at_expr *copy = at_copy(a, e, sizeof *e);
     copy->arg = e->nargs ? AT_NEW_ARRAY(a, at_expr *, e->nargs) : NULL;
-    for (int i = 0; i < e->nargs; i++) copy->arg[i] = at_join_simplify(a, e->arg[i], axes);
-    if (e->op == AT_X_SELECT && at_expr_reads(e->arg[0]))
+    for (int i = 0; i < e->nargs; i++) copy->arg[i] = at_join_simplify(a, e->arg[i], axes, type);
+    if (e->op == AT_X_SELECT && !at_type_of(type)->is_int && at_expr_reads(e->arg[0]))
         for (int i = 1; i < 3; i++) copy->arg[i] = value_of(a, copy->arg[i]);
     return simplify_condition(&m, copy);
 }

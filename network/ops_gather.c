@@ -120,8 +120,22 @@ static at_status gather_nd(net_op *o) {
 /* ---- scattered --------------------------------------------------------------------------------
  */
 
-/* The stage y0 of updates that an element takes in: in the sum over `terms` those where `hit`
- * holds, as the reduction says. */
+/* The stage y0 where an element is the last update that hits it, if one does: of those along
+ * `terms` that has the largest `number`, and of which `update` is the place, from the stage's
+ * n(..). */
+static at_status replaced(net_op *o, const char *terms, const char *hit, const char *number,
+                          const char *update) {
+    const at_net_value *x = op_in(o, 0);
+    const char *axes = op_axes(o, "a", x->rank, x->dims), *in = op_index(o, "a", x->rank);
+    AT_TRY(op_out_like(o, 0, x));
+    op_add(o, "last[%s] : s32 = max(%s) %s ? %s : -1\n", axes, terms, hit, number);
+    op_add(o, "y0[%s] = last[%s] < 0 ? x0[%s] : x2[%s] where n = max(last[%s], 0)\n", axes, in, in,
+           update, in);
+    return AT_OK;
+}
+
+/* The stage y0 of updates that an element takes in: of those along `terms` where `hit` holds,
+ * joined as the reduction says. */
 static at_status scattered(net_op *o, const char *terms, const char *hit, const char *update) {
     const at_net_value *x = op_in(o, 0);
     const char *how = op_string(o, "reduction", "none"), *axes = op_axes(o, "a", x->rank, x->dims),
@@ -142,12 +156,10 @@ static at_status scattered(net_op *o, const char *terms, const char *hit, const 
         op_add(o, "\n");
         return AT_OK;
     }
-    if (strcmp(how, "none") != 0) return op_fail(o, "reduction \"%s\"", how);
-    op_add(o, "s[%s] = sum(%s) %s ? %s : 0\n", axes, terms, hit, update);
-    op_add(o, "n[%s] = sum(%s) %s ? 1 : 0\n", axes, terms, hit);
-    op_add(o, "y0[%s] = n[%s] > 0 ? s[%s] : x0[%s]\n", axes, in, in, in);
-    return AT_OK;
+    return op_fail(o, "reduction \"%s\"", how);
 }
+
+static bool replaces(const net_op *o) { return !strcmp(op_string(o, "reduction", "none"), "none"); }
 
 static at_status scatter_elements(net_op *o) {
     const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1), *updates = op_in(o, 2);
@@ -164,11 +176,13 @@ static at_status scatter_elements(net_op *o) {
         if (i != axis && indices->dims[i] < x->dims[i])
             inside = op_format(o, "%sa%d < %lld && ", inside, i, (long long)indices->dims[i]);
     }
-    const char *place = joined(o, range(o, "a", 0, axis), "k", range(o, "a", axis + 1, x->rank));
-    return scattered(
-        o, op_format(o, "k:%lld", (long long)indices->dims[axis]),
-        op_format(o, "%s%s == a%d", inside, op_entry(o, 1, place, x->dims[axis]), axis),
-        op_format(o, "x2[%s]", place));
+    const char *before = range(o, "a", 0, axis), *behind = range(o, "a", axis + 1, x->rank),
+               *place = joined(o, before, "k", behind),
+               *terms = op_format(o, "k:%lld", (long long)indices->dims[axis]),
+               *hit =
+                   op_format(o, "%s%s == a%d", inside, op_entry(o, 1, place, x->dims[axis]), axis);
+    if (replaces(o)) return replaced(o, terms, hit, "k", joined(o, before, "n", behind));
+    return scattered(o, terms, hit, op_format(o, "x2[%s]", place));
 }
 
 /* Known places that are a box, as an assigned slice is: begin[k] + step[k] times the place along
@@ -298,12 +312,22 @@ static at_status scatter_nd(net_op *o) {
         if (updates->dims[i] != size) return op_fail(o, "updates do not fit indices");
     }
     AT_TRY(check_entries(o, x->dims, (int)depth));
-    const bool replaces = !strcmp(op_string(o, "reduction", "none"), "none");
-    if (replaces && is_box(x, indices, begin, step)) return set_box(o, begin, step);
-    if (replaces && set_known(o, &status)) return status;
+    if (replaces(o) && is_box(x, indices, begin, step)) return set_box(o, begin, step);
+    if (replaces(o) && set_known(o, &status)) return status;
     const char *place = range(o, "k", 0, q - 1), *own = range(o, "a", (int)depth, x->rank);
     const char *axes = q > 1 ? op_axes(o, "k", q - 1, indices->dims) : "k:1";
     const char *hit = lands(o, axes, q > 1 ? place : "k", place, (int)depth);
+    const char *number = q > 1 ? "k0" : "k", *last = "";
+    int64_t behind = 1;
+    for (int i = 1; i < q - 1; i++)
+        number = op_format(o, "(%s)*%lld + k%d", number, (long long)indices->dims[i], i);
+    for (int i = q - 2; i >= 0; behind *= indices->dims[i--])
+        last = joined(o, "",
+                      op_format(o, i ? "n/%lld%%%lld" : "n/%lld", (long long)behind,
+                                (long long)indices->dims[i]),
+                      last);
+    if (replaces(o))
+        return replaced(o, axes, hit, number, *own ? joined(o, last, own, "") : *last ? last : "0");
     const char *update = *own ? joined(o, place, own, "") : *place ? place : "0";
     return scattered(o, axes, hit, op_format(o, "x2[%s]", update));
 }

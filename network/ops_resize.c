@@ -44,6 +44,11 @@ static at_status take_axes(net_op *o, int rank, int *axes, int *n) {
     return AT_OK;
 }
 
+/* In float32, as ONNX Runtime does when it runs: 30 elements times 3.3 are 99. */
+static int64_t scaled(int64_t size, double scale) {
+    return (int64_t)floorf((float)size * (float)scale);
+}
+
 /* Scales are input 1 of old versions and of Upsample, else input 2; sizes are input 3. */
 static at_status take_sizes(net_op *o, resizing *r, bool is_new) {
     const double *scales, *roi;
@@ -64,7 +69,7 @@ static at_status take_sizes(net_op *o, resizing *r, bool is_new) {
         }
         if (!(scales[i] > 1e-6 && scales[i] < 1e6)) return op_fail(o, "a scale of %g", scales[i]);
         r->scale[axis] = scales[i];
-        r->out[axis] = (int64_t)floor((double)r->in[axis] * scales[i]);
+        r->out[axis] = scaled(r->in[axis], scales[i]);
     }
     for (int i = 0; num_sizes && i < n; i++)
         if (sizes[i] < 0 || sizes[i] > MOST_SIZE || !r->in[axes[i]])
@@ -92,27 +97,33 @@ static at_status check_table(net_op *o, const resizing *r, int axis) {
                       (long long)r->out[axis]);
 }
 
+/* Which element is nearest is decided in float32, as PyTorch and ONNX Runtime do: 17/1.7 is 10, not
+ * a little less. */
+static double quotient(const resizing *r, double x, double y) {
+    return strcmp(r->mode, "nearest") != 0 ? x / y : (double)((float)x / (float)y);
+}
+
 static double place_of(const resizing *r, int axis, int64_t i) {
     const double x = (double)i, scale = r->scale[axis], in = (double)r->in[axis],
                  out = (double)r->out[axis];
     const char *c = r->coordinates;
     if (!strcmp(c, "align_corners")) {
         const double full = scale * in; /* as the scale says, not as it was cut off */
-        return full == 1 || out == 1 ? 0 : x * (in - 1) / (full - 1);
+        return full == 1 || out == 1 ? 0 : quotient(r, x * (in - 1), full - 1);
     }
-    if (!strcmp(c, "asymmetric")) return x / scale;
-    if (!strcmp(c, "tf_half_pixel_for_nn")) return (x + 0.5) / scale;
-    if (!strcmp(c, "pytorch_half_pixel")) return out > 1 ? (x + 0.5) / scale - 0.5 : 0;
+    if (!strcmp(c, "asymmetric")) return quotient(r, x, scale);
+    if (!strcmp(c, "tf_half_pixel_for_nn")) return quotient(r, x + 0.5, scale);
+    if (!strcmp(c, "pytorch_half_pixel")) return out > 1 ? quotient(r, x + 0.5, scale) - 0.5 : 0;
     if (!strcmp(c, "half_pixel_symmetric")) {
         const double adjustment = out / (scale * in), center = in / 2;
-        return center * (1 - adjustment) + (x + 0.5) / scale - 0.5;
+        return center * (1 - adjustment) + quotient(r, x + 0.5, scale) - 0.5;
     }
     if (!strcmp(c, "tf_crop_and_resize")) {
         const double begin = r->roi_begin[axis], end = r->roi_end[axis];
         return out > 1 ? begin * (in - 1) + x * (end - begin) * (in - 1) / (out - 1)
                        : 0.5 * (begin + end) * (in - 1);
     }
-    return (x + 0.5) / scale - 0.5;
+    return quotient(r, x + 0.5, scale) - 0.5;
 }
 
 static int64_t nearest_of(const resizing *r, double x) {
@@ -326,7 +337,7 @@ static at_status upsample(net_op *o) {
         if (!(scales->floats[i] > 1e-6f && scales->floats[i] < 1e6f))
             return op_fail(o, "a scale of %g", (double)scales->floats[i]);
         r.scale[i] = scales->floats[i];
-        r.out[i] = (int64_t)floor((double)r.in[i] * scales->floats[i]);
+        r.out[i] = scaled(r.in[i], scales->floats[i]);
     }
     return write_text(o, &r);
 }

@@ -728,6 +728,49 @@ static void scattered_outside(void **state) {
     }
 }
 
+/* Of several updates of one element the last one is there, wherever the places come from. */
+static void scattered_again(void **state) {
+    (void)state;
+    static const struct {
+        const char *op, *x, *dims, *words, *updates;
+        int64_t places[8];
+        double y[6];
+    } cases[] = {{"ScatterND", "6", "4,1", "1 4 -5 4", "4", {1, 4, -5, 4}, {0, 3, 0, 0, 4, 0}},
+                 {"ScatterND",
+                  "3,2",
+                  "2,2,2",
+                  "0 1 2 0 -3 1 0 0",
+                  "2,2",
+                  {0, 1, 2, 0, -3, 1, 0, 0},
+                  {4, 3, 0, 0, 2, 0}},
+                 {"ScatterElements", "6", "4", "1 4 -5 4", "4", {1, 4, -5, 4}, {0, 3, 0, 0, 4, 0}},
+                 {"ScatterElements",
+                  "3,2",
+                  "3,2",
+                  "0 2 0 2 -3 1",
+                  "3,2",
+                  {0, 2, 0, 2, -3, 1},
+                  {5, 0, 0, 6, 0, 4}}};
+    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+        onnx_graph g = {0};
+        if (k % 2)
+            onnx_constant(&g, "places", AT_NET_INT64, cases[k / 2].dims, cases[k / 2].words, true);
+        else onnx_input(&g, "places", AT_NET_INT64, cases[k / 2].dims);
+        onnx_constant(&g, "x", AT_NET_FLOAT, cases[k / 2].x, "0 0 0 0 0 0", true);
+        onnx_constant(&g, "u", AT_NET_FLOAT, cases[k / 2].updates,
+                      strcmp(cases[k / 2].updates, "3,2") ? "1 2 3 4" : "1 2 3 4 5 6", true);
+        if (k % 2) onnx_input(&g, "more", AT_NET_FLOAT, "1");
+        onnx_node(&g, cases[k / 2].op, "x places u", "z", "");
+        onnx_node(&g, "Add", k % 2 ? "z more" : "z x", "y", "");
+        onnx_output(&g, "y");
+        at_net *net = open_graph(&g, NULL);
+        const float none = 0;
+        const double *y = compute(net, k % 2 ? (const void *)&none : cases[k / 2].places);
+        for (int i = 0; i < 6; i++) expect_near(y[i], cases[k / 2].y[i]);
+        at_net_close(net);
+    }
+}
+
 /* So are those that come with the data, each of the axis that it counts along; -1 here is the last
  * place. */
 static void scattered_data_outside(void **state) {
@@ -783,11 +826,42 @@ static void scattered_data_outside(void **state) {
     }
 }
 
+/* Which element is nearest, and how many there are, is decided in float32, as PyTorch and ONNX
+ * Runtime do. */
+static void resized(void **state) {
+    (void)state;
+    static const struct {
+        const char *size, *scale, *how;
+        int from, to, place, source;
+    } cases[] = {{"24", "1.7", "asymmetric", 24, 40, 17, 10},
+                 {"30", "3.3", "asymmetric", 30, 99, 98, 29}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, cases[k].size);
+        onnx_constant(&g, "scale", AT_NET_FLOAT, "1", cases[k].scale, true);
+        onnx_node(&g, "Resize", "x - scale", "y",
+                  at_format(arena,
+                            "mode='nearest' nearest_mode='floor' "
+                            "coordinate_transformation_mode='%s'",
+                            cases[k].how));
+        onnx_output(&g, "y");
+        at_net *net = open_graph(&g, NULL);
+        float *x = AT_NEW_ARRAY(arena, float, cases[k].from);
+        for (int i = 0; i < cases[k].from; i++) x[i] = (float)i;
+        const double *y = compute(net, x);
+        assert_int_equal(net->values.data[net->outputs.data[0]].elements, cases[k].to);
+        expect_near(y[cases[k].place], cases[k].source);
+        at_net_close(net);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fused_product),
         cmocka_unit_test(scattered_places),
         cmocka_unit_test(scattered_outside),
+        cmocka_unit_test(scattered_again),
+        cmocka_unit_test(resized),
         cmocka_unit_test(scattered_data_outside),
         cmocka_unit_test(convolution),
         cmocka_unit_test(attention),
