@@ -193,7 +193,7 @@ static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, co
         if (l->is_dot) continue;
         const bool sums_lanes = l->sums && vector && is_vector(e, x, i);
         const double steps = sums_lanes ? ceil(l->turns / lanes) : l->turns;
-        t->lanes_sum |= sums_lanes && l->turns >= lanes;
+        t->lanes_sum |= sums_lanes;
         if (l->sums) t->steps *= steps;
         else if (!est_unrolled(l)) t->again *= l->turns;
         bool is_few = !l->is_dynamic && l->turns <= AT_THIN_STEPS;
