@@ -95,6 +95,7 @@ static const char *name_of(const sketch_state *s, int stage, const nest_row *row
     else if (c->unrolled >= 0) at_text_addf(&name, "+unroll_%s", t->axes[c->unrolled].name);
     if (c->rows_first) at_text_add(&name, "+rows_first");
     if (c->groups) at_text_add(&name, "+groups");
+    if (c->beside >= 0) at_text_addf(&name, "+flat_%s", t->axes[c->beside].name);
     if (c->blocked >= 0)
         at_text_addf(&name, "+%s_%s",
                      c->panels       ? "panels"

@@ -25,6 +25,7 @@ typedef struct nest_choice {
     const char *of;  /* the axis or stage that the name says; NULL: it says nothing */
     int vec;         /* of the lanes; of a dot product a reduction */
     int row, second; /* unrolled beside each other */
+    int beside;      /* the one before vec, where lanes go through rows of both */
     int unrolled;    /* a short reduction, the innermost and written out */
     int fours;       /* the reduction whose terms dot products take four at once */
     int blocked;     /* a long one, in blocks that several tiles share; sums are then in memory */

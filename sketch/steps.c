@@ -11,8 +11,14 @@
 nest_choice *nest_add(nest_choices *out, const char *of, int vec) {
     if (out->num == NEST_MOST_CHOICES) AT_BUG("more than %d choices of a row", out->num);
     nest_choice *c = &out->of[out->num++];
-    *c = (nest_choice){
-        .of = of, .vec = vec, .row = -1, .second = -1, .unrolled = -1, .fours = -1, .blocked = -1};
+    *c = (nest_choice){.of = of,
+                       .vec = vec,
+                       .row = -1,
+                       .second = -1,
+                       .unrolled = -1,
+                       .fours = -1,
+                       .blocked = -1,
+                       .beside = -1};
     return c;
 }
 

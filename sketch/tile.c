@@ -21,6 +21,21 @@ static at_status split_through(tiling *t, const char *group) {
     return AT_OK;
 }
 
+/* Lanes go through so many whole rows, which lie behind each other. */
+static at_status split_beside(tiling *t) {
+    const at_stage_facts *f = &t->s->facts->of[t->stage];
+    const int axis = t->choice.beside, rows = (int)(TILE_COLUMNS / f->extent[t->choice.vec]),
+              least = rows ? rows : 1;
+    const char *parts[2];
+    AT_TRY(sketch_split_by(t->s, t->leaf, t->name[axis], "1 2 3 4 7 8 14 16 28",
+                           (at_part_limit){.wide = least, .narrow = least}, parts));
+    *at_push(t->s->arena, &t->outer) = parts[0];
+    *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], axis};
+    t->group = parts[1];
+    t->vector = t->name[t->choice.vec];
+    return AT_OK;
+}
+
 /* An axis that an index divides becomes groups and what is within them; or what goes on and its
  * phases, which stand outside of the tile, so that conditions on them fold. */
 static at_status split_groups(tiling *t) {
@@ -106,6 +121,7 @@ static bool may_be_wide(const tiling *t, int64_t extent) {
  * divide. */
 static at_status split_vector(tiling *t) {
     if (tile_is_dot(t)) return split_lanes(t);
+    if (t->choice.beside >= 0) return split_beside(t);
     if (t->choice.groups) {
         t->vector = t->name[t->choice.vec];
         return AT_OK;
@@ -357,7 +373,8 @@ static int put_outside(tiling *t, int third) {
     for (int shared = 0; shared < 2; shared++)
         for (int k = 0; k < s->facts->compute->tensors[t->stage].num_axes; k++) {
             bool is_shared = tile_reuses(s, t->stage, c->vec, k);
-            if (k == c->vec || k == c->row || k == c->second || k == third) continue;
+            if (k == c->vec || k == c->row || k == c->second || k == third || k == c->beside)
+                continue;
             if (is_shared != shared || sketch_is_step(s, t->stage, k)) continue;
             if (is_shared) *at_push(s->arena, &t->shared) = t->name[k];
             else if (k > c->row && leads) *at_push(s->arena, &t->inside) = t->name[k];
@@ -372,8 +389,9 @@ static int put_outside(tiling *t, int third) {
 static at_status split_all_rows(tiling *t) {
     const nest_choice *c = &t->choice;
     const bool is_dot = tile_is_dot(t);
-    const int third =
-                  nest_copies(c) ? -1 : tile_third_of(t->s, t->stage, c->vec, c->row, c->second),
+    const int third = nest_copies(c) || c->beside >= 0
+                          ? -1
+                          : tile_third_of(t->s, t->stage, c->vec, c->row, c->second),
               num_shared = put_outside(t, third), second = is_dot ? 3 : 1;
     int wide = is_dot ? 4 : nest_has_pointers(c) ? 7 : 14, narrow = is_dot ? 2 : 6;
     if (c->num_with) { /* each sum has as many registers, rows of one vector */
@@ -402,8 +420,8 @@ static at_status make_loops(tiling *t) {
     return t->fours ? sketch_mark(t->s, t->leaf, t->fours, AT_ANN_DOT) : AT_OK;
 }
 
-/* The loops of groups and of what is within one become lanes together, of the sums and of what
- * stands beside them. */
+/* The loops of groups and of what is within one, or of rows beside each other, become lanes
+ * together, of the sums and of what stands beside them. */
 static at_status join_groups(tiling *t) {
     const at_stage_facts *f = &t->s->facts->of[t->stage];
     const int reader = f->has_matched_reader ? f->reader : t->stage;

@@ -128,11 +128,39 @@ static void add_groups(nest_choices *out, const sketch_state *s, int stage, int 
     c->groups = true;
 }
 
+/* The axis before that of the lanes, where rows of all that lanes move along, which no register is
+ * filled by, lie behind each other: pixels of a 1x1 convolution; -1: there is none. */
+static int beside_of(const sketch_state *s, int stage, int vec) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int beside = vec - 1;
+    if (beside < 0 || vec != s->facts->compute->tensors[stage].num_axes - 1 || f->divisor[vec] ||
+        f->divisor[beside] || f->extent[vec] % NARROW_LANES == 0 ||
+        f->extent[vec] >= TILE_COLUMNS || !tile_goes(s, stage, beside))
+        return -1;
+    for (int i = 0; i < f->num_accesses; i++) {
+        const at_access *x = &f->access[i];
+        const bool along = x->stride[vec] == 1 && x->stride[beside] == f->extent[vec],
+                   stays = !x->stride[vec] && !x->stride[beside];
+        if (x->is_cut[vec] || x->is_cut[beside] || !(along || stays)) return -1;
+    }
+    return beside;
+}
+
+/* Lanes through several rows. */
+static void add_beside(nest_choices *out, const sketch_state *s, int stage, int vec) {
+    const int beside = beside_of(s, stage, vec);
+    if (beside < 0 || tile_row_of(s, stage, vec) == beside) return;
+    nest_choice *c = add_tile(out, s, stage, vec);
+    c->beside = beside;
+    if (c->second == beside) c->second = -1;
+}
+
 void nest_find_tile(const sketch_state *s, int stage, nest_choices *out) {
     const int vec = tile_vector_of(s, stage), windows = window_lanes_of(s, stage);
     /* Sums of lanes along another axis than the windows' would be stored one by one. */
     if (vec < 0 || (windows >= 0 && windows != vec)) return;
     add_groups(out, s, stage, vec);
+    add_beside(out, s, stage, vec);
     add_unrolled(out, s, stage, vec);
     const int blocked = tile_long_sum(s, stage, vec), shared = tile_shared_sum(s, stage);
     if (blocked >= 0) add_tile(out, s, stage, vec)->blocked = blocked;
