@@ -238,8 +238,8 @@ static void fill_floats(at_text *out, const char *p, long n, const at_fill *f, b
 }
 
 /* As at_data_wholes has them. */
-static void fill_wholes(at_text *out, const at_face_tensor *t, const char *p, bool is_coarse) {
-    const at_wholes w = at_data_wholes(t->type, is_coarse);
+static void fill_wholes(at_text *out, const at_face_tensor *t, const char *p, const at_draw *draw) {
+    const at_wholes w = at_data_wholes(t->type, draw->is_coarse, &draw->fill[t->tensor]);
     const char *c = at_type_of(t->type)->c;
     const long n = (long)t->elements;
     at_text_addf(
@@ -265,7 +265,7 @@ static void fill_values(at_text *out, const at_face_tensor *t, int at, const at_
         fill_floats(&floats, "f", n, f, exact);
         at_file_fill_halves(out, t, at, &floats);
         at_text_free(&floats);
-    } else if (at_type_of(t->type)->is_int) fill_wholes(out, t, p, draw->is_coarse);
+    } else if (at_type_of(t->type)->is_int) fill_wholes(out, t, p, draw);
     else fill_floats(out, p, n, f, exact);
 }
 
@@ -317,7 +317,7 @@ static void spare_ends(at_text *out, const at_face *f, const filling *with, int 
     if (!fill->spared_least && !fill->spared_most) return;
     const at_index_range *r = with->entries ? &with->entries[t->tensor] : NULL;
     const at_wholes w =
-        at_data_wholes_of(&f->of->program->compute->tensors[t->tensor], r, draw->is_coarse);
+        at_data_wholes_of(&f->of->program->compute->tensors[t->tensor], r, draw->is_coarse, fill);
     const int64_t lower = w.step * fill->spared_least, upper = w.step * fill->spared_most;
     at_text_addf(out, "    for (long i = 0; i < %lldL; i++)\n", (long long)t->elements);
     if (lower)

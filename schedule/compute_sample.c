@@ -91,6 +91,7 @@ static at_status look_at_stages(sampler *s) {
                 s->axis[j] = (int64_t)at_rng_below(&s->rng, (uint64_t)s->ctx.extents[t][j]);
             if (x->num_reduce) AT_TRY(reduce(s, x, &s->elements[t][i]));
             else AT_TRY(eval_float(&s->ctx, x->body, &s->elements[t][i]));
+            s->elements[t][i] = stored_value(x, at_expr_is_whole(c, x->body), s->elements[t][i]);
         }
     }
     return AT_OK;

@@ -9,10 +9,11 @@
  * power of two; where no sum is exact, any numbers between these ends. Of AT_LEAST_MOVING whole
  * numbers and more none stands beside itself, so that a neighbour is not taken for it. row > 0: so
  * many elements are a row, and rows lie -3 to 3 times `apart` units away, one after the other; or,
- * if it is mixed, so that of two rows one lies below. */
+ * if it is mixed, so that of two rows one lies below. Integers have the numbers of their type
+ * (at_data_wholes); with a unit below 1 only those about the centre. */
 enum { AT_LEAST_MOVING = 4 };
 typedef struct at_fill {
-    double lo, hi, unit, apart;
+    double lo, hi, unit, apart, centre;
     int64_t row;
     bool is_mixed;
     bool has_powers; /* every fourth of numbers above 0 that are not whole is a power of two: its
@@ -47,7 +48,7 @@ typedef struct at_draw {
     bool is_coarse; /* integers are multiples of a power of two (at_data_wholes) */
 } at_draw;
 
-enum { AT_MOST_DRAWS = 3 };
+enum { AT_MOST_DRAWS = 4 };
 
 /* is_exact: any order of summation gives the same bits on the first draw. Where one draw cannot do
  * all there are others, which are exact as well. */
@@ -73,15 +74,16 @@ typedef struct at_data_known {
  * stage (compute_sample.c), so it takes milliseconds whatever the extents. */
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err);
-/* Of inputs and weights of integers, whatever the draw: numbers from lo to hi, and where there are
- * four and more one of the least and one of the most, each at any place; all are multiples of step,
- * which is above 1 only of coarse ones. */
+/* Of inputs and weights of integers: numbers from lo to hi, and where there are four and more one
+ * of the least and one of the most, each at any place; all are multiples of step, which is above 1
+ * only of coarse ones. f: what the draw has for the tensor. */
 typedef struct at_wholes {
     int64_t lo, hi, least, most, step;
 } at_wholes;
-at_wholes at_data_wholes(at_type type, bool is_coarse);
+at_wholes at_data_wholes(at_type type, bool is_coarse, const at_fill *f);
 /* Of t, an input of integers, or an index tensor with these entries. */
-at_wholes at_data_wholes_of(const at_tensor *t, const at_index_range *entries, bool is_coarse);
+at_wholes at_data_wholes_of(const at_tensor *t, const at_index_range *entries, bool is_coarse,
+                            const at_fill *f);
 /* n elements of such numbers, from this one on. */
 void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_rng *rng,
                   float *out);

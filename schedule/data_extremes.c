@@ -111,11 +111,11 @@ static winners among_wholes(const rows *r, const at_data_known *known, at_draw *
     const at_index_range *entries = known->entries ? &known->entries[r->tensor] : NULL;
     if (t->role == AT_ROLE_INDEX && (!entries || entries->ascends || entries->ends))
         return (winners){0};
-    const at_wholes w = at_data_wholes_of(t, entries, draw->is_coarse);
+    at_fill *f = &draw->fill[r->tensor];
+    const at_wholes w = at_data_wholes_of(t, entries, draw->is_coarse, f);
     const int64_t range = (w.most - w.least) / w.step,
                   spared = range / SHARE < MOST_SPARED ? range / SHARE : MOST_SPARED;
     if (range > MOST_RANGE || !spared) return (winners){0};
-    at_fill *f = &draw->fill[r->tensor];
     *(is_max(r) ? &f->spared_most : &f->spared_least) = (int)spared;
     return (winners){(double)(is_max(r) ? w.most : w.least), (double)w.step, spared};
 }

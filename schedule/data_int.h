@@ -14,6 +14,7 @@ typedef struct data_decision {
                         * is; width 0: it has none */
     bool is_lone;      /* one bound, or a number to compare with: as wide as it is far from 0 */
     bool is_sum;       /* of two values */
+    bool is_stored;    /* of a whole body: what its stage's type holds, and bounds within that */
     bool is_added;     /* a small number, `width`, that is added lest something is 0 */
     bool below_maximum; /* of an exponential: its argument is what lies below a maximum */
     int changes;        /* how often data were changed for it, */
@@ -36,6 +37,10 @@ data_look *data_look_new(at_arena *a, const at_compute *c, const int64_t *values
 at_status data_look_at(data_look *l, at_arena *a, const at_fill *fill, at_error *err);
 /* All decisions in text order. */
 data_decision *data_look_decisions(data_look *l, int *n);
+/* The element that was looked at last, of a tensor that is drawn. */
+double data_look_element(const data_look *l, int tensor, int64_t offset);
+/* Is what the stage works out cut by two bounds, or by its type, before anything reads it? */
+bool data_look_is_cut(const data_look *l, int stage);
 /* The root of the mean square of an expression's values. */
 double data_look_size(const data_look *l, const at_expr *e);
 /* A share from 0 to 1 of |x - at| lies below this. */
@@ -80,10 +85,13 @@ typedef struct data_ruler {
     bool is_exact;
     at_fill *fill;
     data_look *look;
+    bool only_functions; /* no bounds are served */
+    bool moves_wholes;   /* inputs and weights of integers get other fills, too */
     bool *marked;
     double *power;             /* [tensor] with which it grows with what is marked */
     double *size;              /* [tensor] of an element, about (data_find_sizes) */
     bool *from[AT_ROLE_STAGE]; /* [role][tensor] it has that role, or reads such a tensor */
+    bool *uncut; /* [tensor] grows with one that is moved: no bounds cut what lies between */
 } data_ruler;
 
 #define DATA_EXACT_RATIO 0x1p24 /* most of data_ratio where sums are exact */
@@ -93,6 +101,10 @@ at_status data_ruler_begin(data_ruler *r, at_arena *a, const at_compute *c, cons
                            const at_data_known *known, at_error *err);
 
 bool data_is_drawn(const data_ruler *r, int tensor); /* from a fill */
+/* May its fill change for a decision? */
+bool data_is_moved(const data_ruler *r, int tensor);
+/* From now on those of integers change as well. */
+void data_move_wholes(data_ruler *r);
 int64_t data_elements_of(const data_ruler *r, int tensor);
 /* The largest value of a stage by the unit of its values, of fills whose ends are so many times as
  * far from 0. */

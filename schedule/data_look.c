@@ -51,10 +51,11 @@ static bool number_of(const at_expr *e, double *x) {
 static bool is_bound(at_op op) { return op == AT_X_MIN || op == AT_X_MAX; }
 static bool is_comparison(at_op op) { return op >= AT_X_LT && op <= AT_X_NE; }
 
-/* Between which numbers min and max, one in the other, leave a value; then what it is. */
+/* Between which numbers min and max, one in the other, leave a value that lies between lo and hi;
+ * then what it is. */
 static const at_expr *bounded(const at_expr *e, double *lo, double *hi) {
     double x;
-    for (*lo = -INFINITY, *hi = INFINITY; is_bound(e->op);) {
+    while (is_bound(e->op)) {
         const int i = number_of(e->arg[1], &x) ? 1 : number_of(e->arg[0], &x) ? 0 : -1;
         if (i < 0) break;
         if (e->op == AT_X_MIN && x < *hi) *hi = x;
@@ -94,7 +95,7 @@ static double middle_of(const data_look *l, int stage, const at_expr *e, double 
 
 /* How e decides; false: it does not. */
 static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
-    double lo, hi, x;
+    double lo = -INFINITY, hi = INFINITY, x;
     if (e->op == AT_X_CALL) {
         d->of = e->arg[0];
         d->below_maximum =
@@ -134,13 +135,33 @@ static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
     return true;
 }
 
+/* Elements as they are, of which some are chosen? */
+static bool is_copied(const at_expr *e) {
+    if (e->op == AT_X_SELECT) return is_copied(e->arg[1]) && is_copied(e->arg[2]);
+    return e->op == AT_X_INDEX || e->op == AT_X_INT;
+}
+
+/* How the type of its stage decides on what a body makes; false: it does not. */
+static bool is_cut(const data_look *l, const at_expr *e, data_decision *d) {
+    const at_tensor *t = &l->c->tensors[d->stage];
+    const at_type_facts *type = at_type_of(t->type);
+    double lo = type->least, hi = type->most;
+    if (e != t->body || !type->is_int || t->type == AT_S32 || t->type == AT_BOOL || t->num_reduce ||
+        is_copied(e))
+        return false;
+    d->of = bounded(e, &lo, &hi);
+    d->at = (lo + hi) / 2;
+    d->width = hi - lo;
+    return d->is_stored = d->width > 0;
+}
+
 /* bounds: it stands within a bound, which is one decision with it. */
 static void add(data_look *l, at_arena *a, const at_expr *e, int stage, bool bounds) {
     node *n = find(l, e);
     data_decision d = {.e = e, .stage = stage};
     if (!n->e) {
         *n = (node){.e = e, .decision = -1};
-        if (!(bounds && is_bound(e->op)) && decides(l, e, &d)) {
+        if (!(bounds && is_bound(e->op)) && (is_cut(l, e, &d) || decides(l, e, &d))) {
             d.x = AT_NEW_ARRAY(a, double, DATA_KEPT);
             d.y = AT_NEW_ARRAY(a, double, DATA_KEPT);
             n->decision = l->decisions.len;
@@ -166,8 +187,14 @@ static double random_unit(int tensor, int64_t offset) {
 static double element(const at_sample *s, int t, int64_t offset) {
     const data_look *l = (const data_look *)s;
     const at_fill *f = &l->fill[t];
-    if (l->known->given && l->known->given[t]) return (double)l->known->given[t][offset];
+    const at_type type = l->c->tensors[t].type;
+    if (l->known->given && l->known->given[t])
+        return at_type_value(type, l->known->given[t], offset);
     const double x = random_unit(t, offset);
+    if (at_type_of(type)->is_int) {
+        const at_wholes w = at_data_wholes(type, false, f);
+        return (double)w.lo + floor(x * (double)(w.hi - w.lo + 1));
+    }
     if (l->is_exact) return f->unit * (f->lo + floor(x * (f->hi - f->lo + 1)));
     return f->unit * (f->lo + (f->hi - f->lo) * x);
 }
@@ -190,7 +217,7 @@ static void see(at_sample *s, const at_expr *e, double value) {
     if (n->decision < 0) return;
     data_decision *d = &l->decisions.data[n->decision];
     const double x = find(l, d->of)->last;
-    const double y = e->nargs > 1 ? find(l, e->arg[d->of == e->arg[0]])->last : 0;
+    const double y = !d->is_stored && e->nargs > 1 ? find(l, e->arg[d->of == e->arg[0]])->last : 0;
     if (!isfinite(x) || !isfinite(y)) return; /* what is masked is infinite */
     /* Each is as likely to be kept as any other. */
     int64_t at = d->num++;
@@ -232,6 +259,17 @@ at_status data_look_at(data_look *l, at_arena *a, const at_fill *fill, at_error 
 data_decision *data_look_decisions(data_look *l, int *n) {
     *n = l->decisions.len;
     return l->decisions.data;
+}
+
+double data_look_element(const data_look *l, int tensor, int64_t offset) {
+    return element(&l->sample, tensor, offset);
+}
+
+bool data_look_is_cut(const data_look *l, int stage) {
+    const at_tensor *t = &l->c->tensors[stage];
+    const int number = t->num_reduce ? -1 : find(l, t->body)->decision;
+    const data_decision *d = number < 0 ? NULL : &l->decisions.data[number];
+    return d && (d->is_stored || (is_bound(d->e->op) && d->width > 0 && !d->is_lone));
 }
 
 double data_look_size(const data_look *l, const at_expr *e) {

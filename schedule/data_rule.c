@@ -22,6 +22,8 @@ enum {
 /* Bounds of other sizes are a matter of safety, as of a divisor that must not be 0. */
 #define LEAST_WIDTH 0x1p-6
 #define MOST_WIDTH 0x1p12
+#define WIDEST_TYPE 0x1p16 /* but those of a type */
+#define NEARER 1.3         /* of integers, which need not change by powers of two */
 
 void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_rng *rng,
                   float *out) {
@@ -54,8 +56,9 @@ static bool raise_above_0(data_ruler *r, const at_expr *e) {
     data_mark_sources(r, e);
     for (int t = 0; t < r->c->num_tensors; t++) {
         at_fill *f = &r->fill[t];
-        if (!r->marked[t] || !data_is_drawn(r, t) || f->lo > 0) continue;
-        f->lo = r->is_exact ? 1 : f->hi / 8;
+        if (!r->marked[t] || !data_is_moved(r, t) || f->lo > 0) continue;
+        if (at_type_of(r->c->tensors[t].type)->is_int) continue;
+        f->lo = r->is_exact && !r->c->in_steps ? 1 : f->hi / 8;
         any = true;
     }
     return any;
@@ -111,14 +114,19 @@ static wish move_between(const data_decision *d) {
     return many > 0.75 * n ? (wish){d->of, d->at / (sum / many)} : no_wish;
 }
 
-static wish widen(const data_decision *d) {
-    if (!(d->width >= LEAST_WIDTH && d->width <= MOST_WIDTH)) return no_wish;
-    if (d->e->op == AT_X_MIN || d->e->op == AT_X_MAX) {
+static bool has_width(const data_ruler *r, const data_decision *d) {
+    return d->width >= LEAST_WIDTH && d->width <= (r->c->in_steps ? WIDEST_TYPE : MOST_WIDTH);
+}
+
+static wish widen(const data_ruler *r, const data_decision *d) {
+    if (!has_width(r, d)) return no_wish;
+    if (d->is_stored || d->e->op == AT_X_MIN || d->e->op == AT_X_MAX) {
         const wish w = !d->is_lone && d->at != 0 ? move_between(d) : no_wish;
         if (w.of) return w;
     }
     const double size = data_quantile(d, d->is_lone ? 0 : d->at, 0.68);
-    if (!(size > 0) || (size > d->width / 2 && size < d->width * 2)) return no_wish;
+    const double near = r->moves_wholes ? NEARER : 2;
+    if (!(size > 0) || (size * near > d->width && size < d->width * near)) return no_wish;
     return (wish){d->of, d->width / size};
 }
 
@@ -134,9 +142,11 @@ static wish even_out(const data_ruler *r, const data_decision *d) {
 
 static wish wish_of(const data_ruler *r, const data_decision *d) {
     if (!d->num || d->is_added) return no_wish;
+    if (r->only_functions && (d->is_stored || d->e->op != AT_X_CALL)) return no_wish;
     if (d->is_sum) return r->is_exact ? no_wish : even_out(r, d);
+    if (d->is_stored) return widen(r, d);
     if (d->e->op != AT_X_CALL)
-        return d->width > 0 ? widen(d) : d->e->nargs > 1 ? match_sides(r, d) : no_wish;
+        return d->width > 0 ? widen(r, d) : d->e->nargs > 1 ? match_sides(r, d) : no_wish;
     switch ((at_function)d->e->integer) {
     case AT_FUNCTION_EXP:
     case AT_FUNCTION_TANH:
@@ -393,20 +403,80 @@ static bool scales_to_integers(const at_compute *c) {
     return false;
 }
 
-/* Integers have the data of their types (at_data_wholes). */
-static void find_in_steps(data_ruler *r, at_data_rule *out) {
-    const int n = r->c->num_tensors;
+static at_fill *fill_in_steps(data_ruler *r, bool is_large) {
+    at_fill *fill = AT_NEW_ARRAY(r->arena, at_fill, r->c->num_tensors);
+    data_find_sizes(r);
+    for (int t = 0; t < r->c->num_tensors; t++)
+        if (data_is_drawn(r, t)) fill[t] = data_fill_in_steps(r, t, is_large);
+    return fill;
+}
+
+/* Few elements are those that were looked at: another zero point would move all values. */
+static void place_few(const data_ruler *r, bool has_floats, at_draw *out) {
+    enum { FEW = 8 };
+    for (int t = 0; t < r->c->num_tensors; t++) {
+        const bool is_int = at_type_of(r->c->tensors[t].type)->is_int;
+        const int64_t n = data_is_drawn(r, t) ? data_elements_of(r, t) : 0;
+        for (int64_t i = 0; (is_int || has_floats) && n <= FEW && i < n; i++)
+            *at_push(r->arena, &out->extremes) = (at_placed){
+                .tensor = t, .offset = i, .value = (float)data_look_element(r->look, t, i)};
+    }
+}
+
+/* Do some values lie between the bounds, or on either side of the only one? */
+static bool is_met(const data_ruler *r, const data_decision *d) {
+    const int n = data_kept(d);
+    int between = 0;
+    const double few = 0.05;
+    for (int i = 0; i < n; i++)
+        between += d->is_lone ? d->x[i] < d->at : fabs(d->x[i] - d->at) < d->width / 2;
+    if (d->is_added || d->is_sum || !has_width(r, d) || !n) return true;
+    return d->is_lone ? between >= few * n && between <= (1 - few) * n : between >= 0.25 * n;
+}
+
+/* Where some of what meets bounds on the first draw is nearly all beyond them, it lies between on a
+ * further one: floats are other ones, or, as of `round(s*0.03125)`, integers are smaller. false: no
+ * data change. */
+static at_status find_between(data_ruler *r, at_draw *out, bool *any, at_error *err) {
+    const at_fill *before = at_copy(r->arena, r->fill, sizeof *before * (size_t)r->c->num_tensors);
+    int n;
+    const data_decision *d = data_look_decisions(r->look, &n);
+    *any = false;
+    AT_TRY(data_look_at(r->look, r->arena, r->fill, err));
+    for (int i = 0; i < n; i++) *any |= !is_met(r, &d[i]);
+    if (!*any) return AT_OK;
+    AT_TRY(serve_all(r, err));
+    data_move_wholes(r);
+    AT_TRY(serve_all(r, err));
+    *any = false;
+    for (int t = 0; t < r->c->num_tensors; t++)
+        *any |= data_is_moved(r, t) && r->fill[t].unit != before[t].unit;
+    out->fill = r->fill;
+    if (*any) place_few(r, true, out);
+    return AT_OK;
+}
+
+/* Integers have the data of their types (at_data_wholes), but where none lie between bounds then.
+ */
+static at_status find_in_steps(data_ruler *r, at_data_rule *out, at_error *err) {
+    const size_t bytes = sizeof *r->fill * (size_t)r->c->num_tensors;
+    at_draw between = {0};
+    bool is_between;
     out->is_exact = at_compute_exact_range(r->c, r->values, r->known->bound, r->known->longest) > 0;
     const bool has_larger = out->is_exact && scales_to_integers(r->c);
-    for (int draw = 0; draw < 2; draw++) {
-        data_find_sizes(r);
-        out->draw[draw].fill = AT_NEW_ARRAY(r->arena, at_fill, n);
-        for (int t = 0; t < n; t++)
-            if (data_is_drawn(r, t))
-                out->draw[draw].fill[t] = data_fill_in_steps(r, t, has_larger && draw);
-        out->draw[draw].is_coarse = has_larger && draw;
-    }
+    r->look = data_look_new(r->arena, r->c, r->values, r->known, false);
+    r->fill = fill_in_steps(r, false);
+    r->only_functions = true;
+    AT_TRY(serve_all(r, err));
+    r->only_functions = false;
+    out->draw[0].fill = at_copy(r->arena, r->fill, bytes);
+    place_few(r, false, &out->draw[0]);
+    out->draw[1].fill = has_larger ? fill_in_steps(r, true) : at_copy(r->arena, r->fill, bytes);
+    out->draw[1].is_coarse = has_larger;
+    AT_TRY(find_between(r, &between, &is_between, err));
     if (data_draws_in_steps(r, out) || has_larger) out->num_draws = 2;
+    if (is_between) out->draw[out->num_draws++] = between;
+    return AT_OK;
 }
 
 /* Each other draw has other entries. Where some say how far reductions go, one has the values of
@@ -425,7 +495,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     *out = (at_data_rule){.num_draws = 1};
     AT_TRY(data_ruler_begin(&r, a, c, values, known, err));
     if (c->in_steps) {
-        find_in_steps(&r, out);
+        AT_TRY(find_in_steps(&r, out, err));
         add_entries(&r, out);
         return AT_OK;
     }

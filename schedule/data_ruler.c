@@ -14,6 +14,33 @@ bool data_is_drawn(const data_ruler *r, int t) {
            !(r->known->given && r->known->given[t]);
 }
 
+static bool is_whole(const data_ruler *r, int tensor) {
+    return r->c->in_steps && at_type_of(r->c->tensors[tensor].type)->is_int;
+}
+
+/* Is the tensor's element what e takes bits of? */
+static bool takes_bits(const at_expr *e, const void *tensor) {
+    if (e->op != AT_X_BIT_AND && e->op != AT_X_BIT_OR && e->op != AT_X_SHIFT_RIGHT) return false;
+    const at_expr *x = e->arg[0];
+    while ((x->op == AT_X_ADD || x->op == AT_X_SUB) && at_expr_is_number(x->arg[1])) x = x->arg[0];
+    return at_expr_is_read(x, tensor);
+}
+
+static bool is_taken_apart(const at_compute *c, int tensor) {
+    bool any = false;
+    for (int s = 0; s < c->num_tensors && !any; s++)
+        any = c->tensors[s].role == AT_ROLE_STAGE && c->tensors[s].body &&
+              at_expr_find_value(c->tensors[s].body, takes_bits, &tensor);
+    return any;
+}
+
+bool data_is_moved(const data_ruler *r, int t) {
+    const at_type type = r->c->tensors[t].type;
+    if (!data_is_drawn(r, t)) return false;
+    if (!is_whole(r, t)) return true;
+    return r->moves_wholes && type != AT_BOOL && !is_taken_apart(r->c, t);
+}
+
 double data_ratio(const data_ruler *r, double extremes) {
     const int n = r->c->num_tensors;
     at_arena *a = at_arena_new();
@@ -39,6 +66,16 @@ bool data_reads_role(const data_ruler *r, const at_expr *e, at_role role) {
     return at_expr_find_value(e, is_from, r->from[role]);
 }
 
+/* Of computations with integers only what changes has a role; entries stay as they are. */
+static bool has_role(const data_ruler *r, int tensor) {
+    return !r->c->in_steps || r->c->tensors[tensor].role == AT_ROLE_INDEX ||
+           data_is_moved(r, tensor);
+}
+
+static bool is_followed(const at_tensor *t) {
+    return t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle && t->body;
+}
+
 /* Of each stage, the ones that it reads first; not of those that read themselves. */
 static void find_roles(data_ruler *r) {
     for (int role = 0; role < AT_ROLE_STAGE; role++) {
@@ -46,11 +83,26 @@ static void find_roles(data_ruler *r) {
         for (int i = 0; i < r->c->num_tensors; i++) {
             const int tensor = r->c->order[i];
             const at_tensor *t = &r->c->tensors[tensor];
-            const bool is_read =
-                t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle && t->body;
+            const bool is_own = (int)t->role == role && has_role(r, tensor);
             r->from[role][tensor] =
-                is_read ? data_reads_role(r, t->body, (at_role)role) : (int)t->role == role;
+                is_followed(t) ? data_reads_role(r, t->body, (at_role)role) : is_own;
         }
+    }
+}
+
+static bool is_uncut(const data_ruler *r, const at_expr *e) {
+    return at_expr_find_value(e, is_from, r->uncut);
+}
+
+void data_move_wholes(data_ruler *r) {
+    r->moves_wholes = true;
+    find_roles(r);
+    r->uncut = AT_NEW_ARRAY(r->arena, bool, r->c->num_tensors);
+    for (int i = 0; i < r->c->num_tensors; i++) {
+        const int t = r->c->order[i];
+        const at_tensor *x = &r->c->tensors[t];
+        r->uncut[t] = !is_followed(x) ? data_is_moved(r, t)
+                                      : !data_look_is_cut(r->look, t) && is_uncut(r, x->body);
     }
 }
 
@@ -84,6 +136,14 @@ static const at_expr *moved_factor(const data_ruler *r, const at_expr *e) {
     return e->arg[1];
 }
 
+/* The factors of a product of integers that bounds have not cut; all, where they have cut both.
+ * Sums of products have fewer different values where one factor alone becomes smaller. */
+static void mark_factors(data_ruler *r, const at_expr *e) {
+    const bool any = is_uncut(r, e->arg[0]) || is_uncut(r, e->arg[1]);
+    for (int i = 0; i < 2; i++)
+        if (!any || is_uncut(r, e->arg[i])) mark(r, e->arg[i]);
+}
+
 /* Tensors with which e grows in proportion. */
 static void mark(data_ruler *r, const at_expr *e) {
     switch (e->op) {
@@ -93,12 +153,16 @@ static void mark(data_ruler *r, const at_expr *e) {
         if (r->c->tensors[e->ref].role == AT_ROLE_STAGE) mark(r, r->c->tensors[e->ref].body);
         return;
     case AT_X_NEG:
+    case AT_X_SHIFT_RIGHT:
     case AT_X_DIV: mark(r, e->arg[0]); return;
     case AT_X_ADD:
     case AT_X_SUB:
     case AT_X_MIN:
     case AT_X_MAX: mark_large(r, e); return;
-    case AT_X_MUL: mark(r, moved_factor(r, e)); return;
+    case AT_X_MUL:
+        if (r->moves_wholes && at_expr_is_whole(r->c, e)) mark_factors(r, e);
+        else mark(r, moved_factor(r, e));
+        return;
     case AT_X_SELECT: mark(r, e->arg[1]), mark(r, e->arg[2]); return;
     case AT_X_CALL:
         if (e->integer == AT_FUNCTION_ABS || at_function_rounds((at_function)e->integer) ||
@@ -143,16 +207,40 @@ double data_power(data_ruler *r, const at_expr *e) {
 
 void data_multiply(data_ruler *r, double factor) {
     for (int t = 0; t < r->c->num_tensors; t++)
-        if (r->marked[t] && data_is_drawn(r, t)) r->fill[t].unit *= factor;
+        if (r->marked[t] && data_is_moved(r, t)) r->fill[t].unit *= factor;
+}
+
+/* How much smaller integers may become, which have a few different values then: a power of two. */
+static double least_unit(at_type type) {
+    enum { FEW = 4 };
+    const at_wholes w = at_data_wholes(type, false, &(at_fill){.unit = 1});
+    return exp2(ceil(log2(FEW / (double)(w.hi - w.lo + 1))));
+}
+
+/* How marked integers may change, as binary logarithms; those that cannot change so are no longer
+ * marked: they have all numbers of their types, or few. */
+static void limit_wholes(data_ruler *r, bool grows, double *least, double *most) {
+    for (int t = 0; t < r->c->num_tensors; t++) {
+        const at_type type = r->c->tensors[t].type;
+        if (!r->marked[t] || !data_is_drawn(r, t) || !is_whole(r, t)) continue;
+        const double now = log2(r->fill[t].unit), end = log2(least_unit(type));
+        r->marked[t] = data_is_moved(r, t) && (grows ? now < 0 : now > end);
+        if (r->marked[t]) *least = fmax(*least, end - now), *most = fmin(*most, -now);
+    }
 }
 
 double data_factor_for(data_ruler *r, const at_expr *e, double times) {
-    bool any = false;
+    double least = -3, most = 3;
+    bool any = false, has_floats = false;
     if (!isfinite(times) || !(times > 0)) return 1;
     data_mark_sources(r, e);
-    for (int t = 0; t < r->c->num_tensors; t++) any |= r->marked[t] && data_is_drawn(r, t);
-    const double by = fmax(-3, fmin(3, log2(times) / (any ? data_power(r, e) : INFINITY)));
-    return exp2(r->is_exact ? round(by) : by);
+    limit_wholes(r, times > 1, &least, &most);
+    for (int t = 0; t < r->c->num_tensors; t++) {
+        any |= r->marked[t] && data_is_moved(r, t);
+        has_floats |= r->marked[t] && data_is_moved(r, t) && !is_whole(r, t);
+    }
+    const double by = fmax(least, fmin(most, log2(times) / (any ? data_power(r, e) : INFINITY)));
+    return exp2(r->is_exact && has_floats ? round(by) : by);
 }
 
 bool data_meets_extreme(data_ruler *r, int tensor) {

@@ -1,34 +1,8 @@
-/* schedule/data_types.c: data of computations with integers: all values of a type, its least and
- * largest among them, and floats of a size that what is rounded is within its type. */
+/* schedule/data_types.c: data of computations with integers: floats of a size that what is rounded
+ * is within its type, and about which number integers are drawn. */
 #include "schedule/data_int.h"
 
 #include <math.h>
-
-/* Of what 32 bits hold in an input: most are small, so that they do not hide the sum beside them;
- * the extremes are those that ranges are proved with. */
-enum { USUAL_S32 = 1 << 12 };
-/* Steps of coarse integers: sums of products of bytes are multiples of 256, as are those of 32 bits
- * that are added to them, of which neighbours shall differ. */
-enum { COARSE_BYTE = 1 << 4, COARSE_OTHER = 1 << 8, COARSE_S32 = 1 << 15 };
-
-at_wholes at_data_wholes(at_type type, bool is_coarse) {
-    const at_type_facts *x = at_type_of(type);
-    const int64_t most = (int64_t)AT_MOST_GIVEN, lo = (int64_t)x->least, hi = (int64_t)x->most;
-    at_wholes w = {.lo = lo, .hi = hi, .least = lo, .most = hi, .step = 1};
-    const int64_t usual = is_coarse ? COARSE_S32 : USUAL_S32;
-    if (type == AT_S32) w = (at_wholes){-usual, usual, .least = -most, .most = most, .step = 1};
-    if (!is_coarse || type == AT_BOOL) return w;
-    w.step = at_type_bytes(type) == 1 ? COARSE_BYTE : COARSE_OTHER;
-    w.hi -= w.hi % w.step, w.most -= w.most % w.step, w.least -= w.least % w.step;
-    return w;
-}
-
-at_wholes at_data_wholes_of(const at_tensor *t, const at_index_range *r, bool is_coarse) {
-    if (t->role != AT_ROLE_INDEX) return at_data_wholes(t->type, is_coarse);
-    return (at_wholes){.lo = r->lo, .hi = r->hi, .least = r->lo, .most = r->hi, .step = 1};
-}
-
-/* ---- floats ---------------------------------------------------------------------------------- */
 
 /* Has it no element below 0, and a mean above its size? */
 static bool is_positive(const at_compute *c, const at_expr *e) {
@@ -68,7 +42,8 @@ static double size_of_tensor(const data_ruler *r, int t) {
     const at_tensor *x = &r->c->tensors[t];
     const at_type_facts *type = at_type_of(x->type);
     double terms = 1;
-    if (x->role != AT_ROLE_STAGE && x->type == AT_S32) return USUAL_S32 / 2;
+    if (x->role != AT_ROLE_STAGE && x->type == AT_S32)
+        return (double)at_data_wholes(AT_S32, false, &(at_fill){.unit = 1}).hi / 2;
     if (type->is_int && x->type != AT_S32) return (type->most - type->least) / 3;
     if (x->role != AT_ROLE_STAGE || x->is_recurrence || x->cycle) return 1;
     for (int i = x->num_axes; i < x->num_axes + x->num_reduce; i++)
@@ -123,7 +98,7 @@ static partner partner_of(const data_ruler *r, const at_expr *e, int t) {
 static int64_t step_of(const data_ruler *r, const at_expr *e) {
     const at_tensor *t = e->op == AT_X_INDEX ? &r->c->tensors[e->ref] : NULL;
     if (t && at_type_of(t->type)->is_int && data_is_drawn(r, e->ref))
-        return at_data_wholes(t->type, true).step;
+        return at_data_wholes(t->type, true, &(at_fill){.unit = 1}).step;
     if (t && t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle && t->body)
         return step_of(r, t->body);
     if (e->op != AT_X_MUL && e->op != AT_X_ADD && e->op != AT_X_SUB) return 1;
@@ -139,6 +114,52 @@ static double power_for(const data_ruler *r, partner p) {
     return p.is_divided ? fmax(power, 2 * step) : fmin(power, 0.5 / step);
 }
 
+/* Is e an element of the tensor, or of a copy? */
+static bool copies(const at_compute *c, const at_expr *e, int tensor) {
+    if (e->op == AT_X_SELECT) return copies(c, e->arg[1], tensor) || copies(c, e->arg[2], tensor);
+    if (e->op != AT_X_INDEX || e->ref == tensor) return e->op == AT_X_INDEX;
+    const at_tensor *t = &c->tensors[e->ref];
+    return t->role == AT_ROLE_STAGE && !t->num_reduce && !at_tensor_goes_in_steps(t) && t->body &&
+           copies(c, t->body, tensor);
+}
+
+typedef struct centre {
+    const at_compute *c;
+    int tensor;
+    double at;
+} centre;
+
+/* What is subtracted from elements, as a zero point is; of another tensor's, the middle of its
+ * type.
+ */
+static at_walk find_centre(const at_expr *e, void *ctx) {
+    centre *of = ctx;
+    if (e->op == AT_X_INDEX) return AT_WALK_PAST;
+    if ((e->op != AT_X_SUB && e->op != AT_X_ADD) || !at_expr_is_whole(of->c, e)) return AT_WALK_ON;
+    const bool first = copies(of->c, e->arg[0], of->tensor);
+    if (!first && !copies(of->c, e->arg[1], of->tensor)) return AT_WALK_ON;
+    const at_expr *other = e->arg[first];
+    if (other->op == AT_X_INT)
+        of->at = (double)(e->op == AT_X_SUB ? other->integer : -other->integer);
+    else if (e->op == AT_X_ADD || other->op != AT_X_INDEX) return AT_WALK_ON;
+    else {
+        const at_type_facts *type = at_type_of(of->c->tensors[of->tensor].type);
+        of->at = floor((type->least + type->most + 1) / 2);
+    }
+    return AT_WALK_END;
+}
+
+/* About which number integers are drawn that are to be smaller. */
+static double centre_of(const at_compute *c, int t) {
+    centre of = {c, t, 0};
+    const at_type_facts *type = at_type_of(c->tensors[t].type);
+    for (int s = 0; s < c->num_tensors; s++)
+        if (c->tensors[s].role == AT_ROLE_STAGE && c->tensors[s].body &&
+            at_expr_walk(c->tensors[s].body, find_centre, &of))
+            break;
+    return fmax(type->least, fmin(type->most, of.at));
+}
+
 at_fill data_fill_in_steps(data_ruler *r, int t, bool is_large) {
     enum { GRAINS = 8 }; /* in what becomes 1, or so */
     const bool is_input = r->c->tensors[t].role == AT_ROLE_INPUT;
@@ -151,7 +172,10 @@ at_fill data_fill_in_steps(data_ruler *r, int t, bool is_large) {
     if (is_input || !p.of) f.grain = nearest_power(p.of ? 1 / p.size : 1) / GRAINS;
     else if (is_large) f.power = power_for(r, p);
     else f.has_powers = true;
-    if (at_type_of(r->c->tensors[t].type)->is_int) return f;
+    if (at_type_of(r->c->tensors[t].type)->is_int) {
+        f.centre = centre_of(r->c, t);
+        return f;
+    }
     r->size[t] = hypot(f.lo, f.hi) / 2; /* what is scaled behind it is chosen for that */
     find_stage_sizes(r);
     return f;

@@ -24,13 +24,14 @@ static inline at_task *task_of_text(at_arena *a, const char *what, const char *t
     return t;
 }
 
-/* name: a file of a computation ends with .te. */
+/* name: a file of a computation ends with .te; a text of one has lines. */
 static inline at_task *any_task(at_arena *a, const char *name, const char *args) {
     const at_template_row *row;
     at_task *t;
     at_error err;
     char *text;
     size_t length;
+    if (strchr(name, '\n')) return task_of_text(a, "own.te", name, args);
     if (strstr(name, ".te")) {
         if (read_whole(a, name, &text, &length, &err) != AT_OK) fail_msg("%s", err.text);
         return task_of_text(a, name, text, args);

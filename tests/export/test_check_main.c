@@ -122,20 +122,8 @@ static void least_byte(void **state) {
     at_arena_free(a);
 }
 
-/* A kernel is checked with the computation that was written, and not with what edits made of it:
- * one that has lost a term on the way is wrong. */
-static void edited_wrongly(void **state) {
-    (void)state;
-    static const char written[] = "args M=5, N=32, K=16\n"
-                                  "x[M, K] : input\n"
-                                  "w[K, N] : weight\n"
-                                  "s[m:M, n:N] = sum(k:K) x[m, k]*w[k, n]\n"
-                                  "y[m:M, n:N] = s[m, n] + w[0, n]\n",
-                      lost[] = "args M=5, N=32, K=16\n"
-                               "x[M, K] : input\n"
-                               "w[K, N] : weight\n"
-                               "s[m:M, n:N] = sum(k:K) x[m, k]*w[k, n]\n"
-                               "y[m:M, n:N] = s[m, n]\n";
+/* Is the kernel of a text called right by the main of another one? */
+static void expect_wrong(const char *written, const char *lost) {
     const at_target *scalar = at_target_find("scalar");
     const at_file_options o = {.with_main = true};
     at_arena *a = at_arena_new();
@@ -152,9 +140,46 @@ static void edited_wrongly(void **state) {
         k.written = as_written;
         CALL(at_emit_file(a, &k, 1, &o, &text, NULL, &err));
         const char *said = printed_by(a, at_text_str(&text), &status);
-        assert_int_equal(status, wrong << 8);
+        if (status != wrong << 8) fail_msg("%s%s", wrong ? lost : written, said);
         assert_non_null(strstr(said, wrong ? "elements are wrong" : "gemm: right"));
         at_text_free(&text);
+    }
+    at_arena_free(a);
+}
+
+/* A kernel is checked with the computation that was written, and not with what edits made of it:
+ * one that has lost a term on the way is wrong. */
+static void edited_wrongly(void **state) {
+    (void)state;
+    static const char written[] = "args M=5, N=32, K=16\n"
+                                  "x[M, K] : input\n"
+                                  "w[K, N] : weight\n"
+                                  "s[m:M, n:N] = sum(k:K) x[m, k]*w[k, n]\n"
+                                  "y[m:M, n:N] = s[m, n] + w[0, n]\n",
+                      lost[] = "args M=5, N=32, K=16\n"
+                               "x[M, K] : input\n"
+                               "w[K, N] : weight\n"
+                               "s[m:M, n:N] = sum(k:K) x[m, k]*w[k, n]\n"
+                               "y[m:M, n:N] = s[m, n]\n";
+    expect_wrong(written, lost);
+}
+
+/* Sums of bytes lie between the bounds that cut them on some data, so that a kernel with another
+ * factor, shift or scale is wrong. */
+static void between_bounds(void **state) {
+    (void)state;
+    static const char *const ends[][2] = {
+        {"min(max(s[m, n]*0.5, 0), 6)", "min(max(s[m, n]*0.75, 0), 6)"},
+        {"s[m, n]*16", "s[m, n]*17"},
+        {"round(s[m, n]*f[0]/f[1])", "round(s[m, n]*f[0]/f[1] + 2.0)"},
+    };
+    at_arena *a = at_arena_new();
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const char *form = "args M=20, N=32, K=64\nx[M, K] : input s8\nw[N, K] : weight s8\n"
+                           "f[2] : input\ns[m:M, n:N] : s32 = sum(k:K) x[m, k]*w[n, k]\n"
+                           "y[m:M, n:N] : %s = %s\n";
+        const char *type = i ? "u8" : "f32";
+        expect_wrong(at_format(a, form, type, ends[i][0]), at_format(a, form, type, ends[i][1]));
     }
     at_arena_free(a);
 }
@@ -226,8 +251,9 @@ static void only_one_end(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_isa),  cmocka_unit_test(right_only_once),
-        cmocka_unit_test(least_byte), cmocka_unit_test(edited_wrongly),
-        cmocka_unit_test(lost_tails), cmocka_unit_test(only_one_end)};
+        cmocka_unit_test(every_isa),     cmocka_unit_test(right_only_once),
+        cmocka_unit_test(least_byte),    cmocka_unit_test(edited_wrongly),
+        cmocka_unit_test(lost_tails),    cmocka_unit_test(only_one_end),
+        cmocka_unit_test(between_bounds)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
