@@ -252,10 +252,10 @@ at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choi
     if (changed && !used) return at_fail(err, AT_E_NO_VALID, "%s", changed_text);
     if (used)
         return at_fail(
-            err, AT_E_NO_VALID,
-            "%s: all %lld records of %s %s are failures; autotune log %s shows the first "
-            "of each kind",
-            c->path, (long long)used, name, at_task_args_text(task), c->word);
+            err, AT_E_NO_VALID, "%s: %s of %s %s %s; autotune log %s shows the first of each kind",
+            c->path,
+            used == 1 ? "the only record" : at_format(a, "all %lld records", (long long)used), name,
+            at_task_args_text(task), used == 1 ? "is a failure" : "are failures", c->word);
     return at_fail(err, AT_E_INPUT, "%s: holds no record of %s %s; autotune log %s lists its tasks",
                    c->path, name, at_task_args_text(task), c->word);
 }

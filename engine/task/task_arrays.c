@@ -146,7 +146,9 @@ static at_status read_one(reader *r, const char *text) {
     at_status s = has_bits   ? AT_OK
                   : is_whole ? at_input_integers(r->arena, path, &in, &entries, r->err)
                              : at_input_read(r->arena, path, &in, r->err);
-    if (s != AT_OK) return at_fail_at(r->err, "%s", r->from);
+    const int of_option = *r->from == '-' ? (int)strcspn(text, "=") : 0; /* a head's says it */
+    if (s != AT_OK)
+        return at_fail_at(r->err, "%s%.*s%s", r->from, of_option, text, of_option ? ": " : "");
     AT_TRY(check_shape(r, text, t, &in, &n));
     at_hash_add_str(&r->hash, x->name);
     if (x->role == AT_ROLE_INDEX) return take_indices(r, text, t, entries, n);

@@ -86,7 +86,7 @@ static at_status check_memory(const char *path, const at_weight_form *f, at_erro
 }
 
 at_status at_weight_read(at_arena *a, const char *path, at_input *out, at_error *err) {
-    return at_input_read(a, path, out, err) == AT_OK ? AT_OK : at_fail_at(err, "--weight ");
+    return at_input_read(a, path, out, err) == AT_OK ? AT_OK : at_fail_at(err, "--weight: ");
 }
 
 at_status at_weight_in_form(at_arena *a, const char *path, const at_input *file,

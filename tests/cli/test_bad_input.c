@@ -195,7 +195,7 @@ static void logs(void **state) {
          "other.log: holds no record of conv2d_3x3_gemm among its 1 records; autotune log "
          "other.log lists its tasks"},
         {"show " T " --log failed.log", 3,
-         "failed.log: all 1 records of conv2d_3x3_gemm N=1,H=5,W=7,CI=3,CO=6 are failures; "
+         "failed.log: the only record of conv2d_3x3_gemm N=1,H=5,W=7,CI=3,CO=6 is a failure; "
          "autotune log failed.log shows the first of each kind"},
         {"show " T " --log two.log", 2,
          "two.log: holds 2 tasks of conv2d_3x3_gemm; choose one with --args: "

@@ -225,7 +225,7 @@ static void arrays(void **state) {
         {2, "--array column=", "no file behind the =; NAME=FILE is expected"},
         {2, "--array =column.npy", "no name before the =; NAME=FILE is expected"},
         {2, "--array column=column.mtx", "the name of a file of integers ends in .npy"},
-        {4, "--array column=none.npy", "cannot read none.npy"},
+        {4, "--array column=none.npy", "--array column: cannot read none.npy"},
         {4, "--array x=column.npy", "dtype '<i4'; float16, float32 and float64 are read"},
         {4, "--array column=column.npy --array start=beyond.npy", "reads value[e] at index 6"},
     };
