@@ -224,8 +224,22 @@ static const char *keep_weights(const sketch_state *s, sketch_start *out) {
     return s->joins_weights ? "" : NULL;
 }
 
+/* Do lanes of a sum go along what a condition of its own cuts, which no strip gets rid of? */
+static bool is_cut_itself(const sketch_state *s) {
+    const at_compute *c = s->facts->compute;
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_stage_facts *f = &s->facts->of[t];
+        if (!f->is_stage || f->is_dissolved || !c->tensors[t].num_reduce) continue;
+        for (int i = 0; i < f->num_accesses; i++)
+            if (f->access[i].from == f->access[i].tensor && is_cut(s, t, &f->access[i]))
+                return true;
+    }
+    return false;
+}
+
 static const char *put_last(const sketch_state *s, sketch_start *out) {
     out->puts_last = true;
+    out->is_preferred = is_cut_itself(s);
     return sketch_has_layouts(s) ? "" : NULL;
 }
 

@@ -286,6 +286,27 @@ static void default_sketch(void **state) {
     }
 }
 
+/* Lanes go along channels by default just where a condition of the sum's own would cut others. */
+static void default_of_phases(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *args;
+        bool is_last;
+    } tasks[] = {
+        {"tests/te/phases.te", "", true},
+        {"tests/te/phases.te", "R=2,P=0", false}, /* all terms count */
+        {"examples/te/conv2d_nchw.te", "K=3,S=1,P=1", false},
+    };
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        at_arena *a = at_arena_new();
+        const at_task *t = any_task(a, tasks[i].path, tasks[i].args);
+        const char *name = at_task_sketch_name(t, at_task_default_sketch(t, 8));
+        if (!strncmp(name, "last_", 5) != tasks[i].is_last)
+            fail_msg("%s %s: %s", tasks[i].path, tasks[i].args, name);
+        at_arena_free(a);
+    }
+}
+
 /* Weights of several operations are worked out as a whole by default where sums need each of them
  * many times. */
 static void default_of_weights(void **state) {
@@ -380,6 +401,7 @@ int main(void) {
                                        cmocka_unit_test(vectors_of_lists),
                                        cmocka_unit_test(default_sketch),
                                        cmocka_unit_test(default_of_weights),
+                                       cmocka_unit_test(default_of_phases),
                                        cmocka_unit_test(default_of_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
