@@ -35,7 +35,8 @@ static void add_place(const sampling *s, int axis) {
                               op_number(o, (s->aligned ? n - 1 : n) / 2),
                               s->aligned ? "" : " - 0.5");
     if (s->taps == 1) g = op_format(o, "round(%s)", g);
-    if (s->padding == ZEROS) {
+    /* Taps of a cubic place are brought into the picture one by one. */
+    if (s->padding == ZEROS || (s->padding == BORDER && s->taps == 4)) {
         op_add(o, "p%d[%s] = %s\n", axis, s->of, g);
         return;
     }
