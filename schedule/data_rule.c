@@ -384,7 +384,7 @@ static bool is_scaled(const at_expr *e, const void *compute) {
     for (int i = e->op == AT_X_DIV; i < 2; i++) {
         const at_expr *x = e->arg[i];
         if (x->op == AT_X_INDEX && c->tensors[x->ref].role == AT_ROLE_WEIGHT &&
-            c->tensors[x->ref].type == AT_F32)
+            !at_type_of(c->tensors[x->ref].type)->is_int)
             return true;
     }
     return false;

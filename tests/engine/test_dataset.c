@@ -138,34 +138,53 @@ static void expect_halves(const char *what, const int ends[4]) {
 /* On some draw scaled sums of bytes lie half between two bytes, be they long or short. */
 static void halves_of_bytes(void **state) {
     (void)state;
-    static const char *const forms[] = {"acc[m, n]*scale[n]", "acc[m, n]/scale[n]"};
-    for (int depth = 16, form = 0; depth <= 1024; depth *= 4, form = !form) {
+    static const char *const forms[] = {"acc[m, n]*scale[n]", "acc[m, n]/scale[n]"},
+                             *const types[] = {"f32", "f16", "bf16"};
+    for (int depth = 16, form = 0, type = 0; type < 3;
+         depth = depth < 1024 ? 4 * depth : 16, type += depth == 16, form = !form) {
         enum { M = 32, N = 64 };
         at_arena *a = at_arena_new();
         int ends[4] = {0};
         fill_any(a, at_format(a,
                               "args M=32, N=64, K=%d\nx[M, K] : input s8\nw[N, K] : weight s8\n"
-                              "scale[N] : weight\n"
+                              "scale[N] : weight %s\n"
                               "acc[m:M, n:N] : s32 = sum(k:K) x[m, k] * w[n, k]\n"
                               "out[m:M, n:N] : s8 = round(%s)\n",
-                              depth, forms[form]));
+                              depth, types[type], forms[form]));
         for (d.draw = 0; d.draw < d.rule.num_draws; d.draw++) {
             assert_true(at_dataset_fill(&d, 1));
             const int8_t *x = (const int8_t *)values_of("x"), *w = (const int8_t *)values_of("w");
             for (int i = 0; i < M * N; i++) {
                 int sum = 0;
-                const float scale = values_of("scale")[i % N];
+                const int t = at_compute_find(d.compute, "scale");
+                const float scale =
+                    (float)at_type_value(d.compute->tensors[t].type, values_of("scale"), i % N);
                 for (int k = 0; k < depth; k++) sum += x[i / N * depth + k] * w[i % N * depth + k];
                 count_halves(form ? (float)sum / scale : (float)sum * scale, ends);
             }
         }
-        expect_halves(forms[form], ends);
+        expect_halves(at_format(a, "%s, %s", forms[form], types[type]), ends);
         at_dataset_free(&d);
         at_arena_free(a);
     }
 }
 
-/* So do floats that are made bytes. */
+/* Floats that bytes are multiplied by leave the results of functions finite. */
+static void functions_beside_bytes(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    double most = 0;
+    fill_any(a, "args N=40, C=60\nx[N, C] : input\nb[C] : weight s8\n"
+                "y[n:N, c:C] = exp(x[n, c]*b[c])/(1 + exp(x[n, c]*b[c]))\n");
+    const float *x = values_of("x");
+    const int8_t *b = (const int8_t *)values_of("b");
+    for (int i = 0; i < 40 * 60; i++) most = fmax(most, fabs((double)x[i] * b[i % 60]));
+    assert_true(most > 4 && most < 80);
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
+/* Floats that are made bytes lie half between two as well. */
 static void halves_of_floats(void **state) {
     (void)state;
     static const char *const forms[] = {"x[n, k]*4", "x[n, k]*0.1", "x[n, k]*scale[k]",
@@ -932,6 +951,7 @@ int main(void) {
         cmocka_unit_test(far_products),
         cmocka_unit_test(far_squares),
         cmocka_unit_test(halves_of_bytes),
+        cmocka_unit_test(functions_beside_bytes),
         cmocka_unit_test(halves_of_floats),
         cmocka_unit_test(scales_of_bytes),
         cmocka_unit_test(winners_of_rows),
