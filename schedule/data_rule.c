@@ -403,6 +403,23 @@ static bool scales_to_integers(const at_compute *c) {
     return false;
 }
 
+/* Does e divide by a number, so that few integers lie half between two results? */
+static bool divides(const at_expr *e, const void *compute) {
+    enum { FEW = 8 }; /* one of 2^FEW */
+    const at_expr *by = e->nargs > 1 ? e->arg[1] : NULL;
+    if (!by || !at_expr_is_number(by) || !is_float_expr(compute, e->arg[0])) return false;
+    const double x = by->op == AT_X_INT ? (double)by->integer : by->number;
+    if (e->op == AT_X_SHIFT_RIGHT) return x > FEW;
+    return e->op == AT_X_MUL ? fabs(x) < exp2(-FEW) : e->op == AT_X_DIV && fabs(x) > exp2(FEW);
+}
+
+static bool divides_integers(const at_compute *c) {
+    bool any = false;
+    for (int t = 0; t < c->num_tensors && !any; t++)
+        any = c->tensors[t].role == AT_ROLE_STAGE && at_expr_find(c->tensors[t].body, divides, c);
+    return any;
+}
+
 static at_fill *fill_in_steps(data_ruler *r, bool is_large) {
     at_fill *fill = AT_NEW_ARRAY(r->arena, at_fill, r->c->num_tensors);
     data_find_sizes(r);
@@ -463,7 +480,8 @@ static at_status find_in_steps(data_ruler *r, at_data_rule *out, at_error *err) 
     at_draw between = {0};
     bool is_between;
     out->is_exact = at_compute_exact_range(r->c, r->values, r->known->bound, r->known->longest) > 0;
-    const bool has_larger = out->is_exact && scales_to_integers(r->c);
+    const bool has_larger = out->is_exact && scales_to_integers(r->c),
+               is_coarse = has_larger || (out->is_exact && divides_integers(r->c));
     r->look = data_look_new(r->arena, r->c, r->values, r->known, false);
     r->fill = fill_in_steps(r, false);
     r->only_functions = true;
@@ -472,9 +490,9 @@ static at_status find_in_steps(data_ruler *r, at_data_rule *out, at_error *err) 
     out->draw[0].fill = at_copy(r->arena, r->fill, bytes);
     place_few(r, false, &out->draw[0]);
     out->draw[1].fill = has_larger ? fill_in_steps(r, true) : at_copy(r->arena, r->fill, bytes);
-    out->draw[1].is_coarse = has_larger;
+    out->draw[1].is_coarse = is_coarse;
     AT_TRY(find_between(r, &between, &is_between, err));
-    if (data_draws_in_steps(r, out) || has_larger) out->num_draws = 2;
+    if (data_draws_in_steps(r, out) || is_coarse) out->num_draws = 2;
     if (is_between) out->draw[out->num_draws++] = between;
     return AT_OK;
 }

@@ -169,6 +169,36 @@ static void halves_of_bytes(void **state) {
     }
 }
 
+/* So do long sums that a number makes small: one of 2^11 of them is a half, unless data see to it.
+ */
+static void halves_of_divided(void **state) {
+    (void)state;
+    static const char *const forms[] = {"round(acc[m, n]*0.00048828125)", "round(acc[m, n]/2048.0)",
+                                        "(acc[m, n] + 1024) >> 11"};
+    for (int form = 0; form < 3; form++) {
+        enum { M = 32, N = 64, DEPTH = 1024 };
+        at_arena *a = at_arena_new();
+        int ends[4] = {0};
+        fill_any(a, at_format(a,
+                              "args M=32, N=64, K=1024\nx[M, K] : input s8\nw[N, K] : weight s8\n"
+                              "acc[m:M, n:N] : s32 = sum(k:K) x[m, k] * w[n, k]\n"
+                              "out[m:M, n:N] : s8 = %s\n",
+                              forms[form]));
+        for (d.draw = 0; d.draw < d.rule.num_draws; d.draw++) {
+            assert_true(at_dataset_fill(&d, 1));
+            const int8_t *x = (const int8_t *)values_of("x"), *w = (const int8_t *)values_of("w");
+            for (int i = 0; i < M * N; i++) {
+                int sum = 0;
+                for (int k = 0; k < DEPTH; k++) sum += x[i / N * DEPTH + k] * w[i % N * DEPTH + k];
+                count_halves((float)sum / 2048, ends);
+            }
+        }
+        expect_halves(forms[form], ends);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
 /* Floats that bytes are multiplied by leave the results of functions finite. */
 static void functions_beside_bytes(void **state) {
     (void)state;
@@ -952,6 +982,7 @@ int main(void) {
         cmocka_unit_test(far_squares),
         cmocka_unit_test(halves_of_bytes),
         cmocka_unit_test(functions_beside_bytes),
+        cmocka_unit_test(halves_of_divided),
         cmocka_unit_test(halves_of_floats),
         cmocka_unit_test(scales_of_bytes),
         cmocka_unit_test(winners_of_rows),
