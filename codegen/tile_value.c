@@ -189,10 +189,9 @@ static int compared_far(at_builder *b, at_val_op op, int x, int y) {
 /* By so many bits an integer is shifted, to the left where it is a product with a power of two; 0:
  * it is no shift. */
 static int shift_of(const at_value *v) {
+    if (v->op == AT_V_SHIFT_RIGHT) return (int)v->b->number;
     const at_value *by = v->a && v->a->op == AT_V_CONST ? v->a : v->b;
-    if (v->op != AT_V_SHIFT_RIGHT && v->op != AT_V_MUL) return 0;
-    if (!by || by->op != AT_V_CONST) return 0;
-    if (v->op == AT_V_SHIFT_RIGHT) return (int)by->number;
+    if (v->op != AT_V_MUL || by->op != AT_V_CONST) return 0;
     int bits;
     return by->number > 1 && frexp(by->number, &bits) == 0.5 ? bits - 1 : 0;
 }

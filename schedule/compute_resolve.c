@@ -471,8 +471,6 @@ static at_status check_type(scope *s, const at_tensor *t) {
     if (adds && t->type != AT_S32)
         return FAIL_AT(s, t->written, "a sum is s32 or f32: store it in another stage as %s",
                        type->name);
-    if (t->is_recurrence)
-        return FAIL_AT(s, t->written, "\"%s\" reads itself: such a stage is f32", t->name);
     if (t->num_reduce ? at_expr_is_whole(&s->c->pub, t->body) : is_rounded(&s->c->pub, t->body))
         return AT_OK;
     if (t->num_reduce && !adds && at_expr_find(t->body, is_infinite, NULL))
@@ -599,7 +597,7 @@ static void find_all_places(at_arena *a, at_compute *c) {
 }
 
 static at_status check_places(const scope *s, const at_tensor *t) {
-    if (!t->is_places || !t->cycle) return AT_OK;
+    if (!t->is_places || !at_tensor_goes_in_steps(t)) return AT_OK;
     return FAIL_AT(s, t->written, "\"%s\" is worked out step by step: its elements are no indices",
                    t->name);
 }

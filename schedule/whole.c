@@ -21,6 +21,10 @@ typedef struct {
 
 static const range any_int = {INT32_MIN, INT32_MAX};
 
+/* Of a stage that is worked out step by step, before its first step: no value is there. */
+static const range nothing = {INFINITY, -INFINITY};
+static bool is_nothing(range x) { return x.lo > x.hi; }
+
 static at_status beyond(const ranger *r, const at_expr *e, range x) {
     const at_tensor *t = &r->c->tensors[r->stage];
     at_text text = {0};
@@ -66,7 +70,12 @@ static at_status range_of(ranger *r, const at_expr *e, range *out) {
     case AT_X_INDEX: *out = r->of[e->ref]; return AT_OK;
     default: break;
     }
-    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) AT_TRY(range_of(r, e->arg[i], &x[i]));
+    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) {
+        AT_TRY(range_of(r, e->arg[i], &x[i]));
+        if (e->op == AT_X_SELECT || !is_nothing(x[i])) continue;
+        *out = nothing;
+        return AT_OK;
+    }
     switch (e->op) {
     case AT_X_NEG: *out = (range){-x[0].hi, -x[0].lo}; break;
     case AT_X_ADD: *out = (range){x[0].lo + x[1].lo, x[0].hi + x[1].hi}; break;
@@ -88,6 +97,7 @@ static at_status range_of(ranger *r, const at_expr *e, range *out) {
         break;
     default: *out = any_int; return AT_OK; /* conditions */
     }
+    if (is_nothing(*out)) return AT_OK;
     if (out->lo < any_int.lo || out->hi > any_int.hi) return beyond(r, e, *out);
     return AT_OK;
 }
@@ -137,11 +147,25 @@ static range range_of_value(ranger *r, const at_expr *e) {
     return as_floats(x);
 }
 
-static int64_t terms_of(const ranger *r, const at_tensor *t) {
+/* Of a reduction whose bounds are expressions, by what these may be and what it is an index of. */
+static int64_t most_terms(ranger *r, const at_axis *axis, int number) {
+    at_error why, *err = r->err;
+    range begin = any_int, end = any_int;
+    int64_t lo, hi;
+    at_compute_axis_range(r->c, r->extents, r->stage, number, &lo, &hi);
+    r->err = &why;
+    if (range_of(r, axis->begin, &begin) == AT_OK) lo = (int64_t)fmax((double)lo, begin.lo);
+    if (range_of(r, axis->end, &end) == AT_OK) hi = (int64_t)fmin((double)hi, end.hi - 1);
+    r->err = err;
+    return hi < lo ? 0 : hi - lo + 1;
+}
+
+static int64_t terms_of(ranger *r, const at_tensor *t) {
     int64_t n = 1;
     for (int i = t->num_axes; i < axes_of(t); i++) {
-        const int64_t extent = r->extents[r->stage][i];
-        if (extent < 0 || !at_mul64(n, extent, &n)) return INT32_MAX;
+        int64_t extent = r->extents[r->stage][i];
+        if (extent < 0) extent = most_terms(r, &t->axes[i], i);
+        if (!at_mul64(n, extent, &n)) return INT32_MAX;
     }
     return n;
 }
@@ -151,8 +175,10 @@ static at_status check_stage(ranger *r, const at_tensor *t) {
     const range all = {type->least, type->most};
     range x = all;
     if (at_expr_walk(t->body, check, r)) return AT_E_INPUT;
-    r->of[r->stage] = all;
-    if (!type->is_int) return AT_OK;
+    if (!type->is_int) {
+        r->of[r->stage] = all;
+        return AT_OK;
+    }
     if (at_expr_is_whole(r->c, t->body)) AT_TRY(range_of(r, t->body, &x));
     else x = range_of_value(r, t->body);
     if (t->num_reduce && t->reduction == AT_REDUCE_SUM) {
@@ -162,6 +188,66 @@ static at_status check_stage(ranger *r, const at_tensor *t) {
     }
     r->of[r->stage] = (range){fmax(fmin(x.lo, all.hi), all.lo), fmin(fmax(x.hi, all.lo), all.hi)};
     return AT_OK;
+}
+
+/* How many elements of stages that are worked out step by step may follow from each other. Where
+ * all reads go back, each lowers the sum of the indices; else those of the steps, of which the
+ * first that changes is lower. */
+static int64_t longest_chain(const ranger *r, const int *stages, int num) {
+    int64_t sum = 1, product = 1;
+    uint32_t steps = 0, across = 0;
+    for (int i = 0; i < num; i++) {
+        const at_recurrence own = at_recurrence_of(r->c, stages[i]);
+        steps |= own.steps | own.beyond | at_cycle_steps(r->c, stages[i]);
+        for (int k = 0; k < r->c->tensors[stages[i]].num_axes; k++) across |= own.across[k];
+    }
+    for (int k = 0; k < 32 && steps >> k; k++) {
+        const int64_t extent = steps >> k & 1 ? r->extents[stages[0]][k] : 1;
+        sum += extent - 1;
+        if (!at_mul64(product, extent, &product)) return INT64_MAX;
+    }
+    return num > 1 || across ? product : sum;
+}
+
+/* One pass after the other, each of which says what one element more may be, until that is no more
+ * than before. What takes too many may be anything. */
+static at_status check_steps(ranger *r, const int *stages, int num) {
+    enum { MOST_PASSES = 1 << 22 };
+    const int64_t passes = longest_chain(r, stages, num);
+    bool grows = true;
+    for (int i = 0; i < num; i++) r->of[stages[i]] = nothing;
+    for (int64_t pass = 0; pass < passes && grows; pass++) {
+        grows = false;
+        for (int i = 0; i < num; i++) {
+            const at_tensor *t = &r->c->tensors[stages[i]];
+            const at_type_facts *type = at_type_of(t->type);
+            const range all = {type->least, type->most},
+                        before = pass < MOST_PASSES ? r->of[stages[i]] : all;
+            r->stage = stages[i];
+            r->of[r->stage] = before;
+            AT_TRY(check_stage(r, t));
+            const range now = at_range_hull(before, r->of[r->stage]);
+            grows |= now.lo < before.lo || now.hi > before.hi;
+            r->of[r->stage] = now;
+        }
+    }
+    return AT_OK;
+}
+
+/* How many stages from one on in their order are worked out together. */
+static int num_together(const at_compute *c, int first) {
+    const int cycle = c->tensors[c->order[first]].cycle;
+    int n = 1;
+    while (cycle && first + n < c->num_tensors && c->tensors[c->order[first + n]].cycle == cycle)
+        n++;
+    return n;
+}
+
+static at_status check_together(ranger *r, const int *stages, int num) {
+    const at_tensor *t = &r->c->tensors[*stages];
+    if (at_tensor_goes_in_steps(t)) return check_steps(r, stages, num);
+    r->stage = *stages;
+    return t->role == AT_ROLE_STAGE ? check_stage(r, t) : AT_OK;
 }
 
 /* A range may have no term. */
@@ -178,15 +264,21 @@ void at_whole_ranges(at_arena *a, const at_compute *c, const int64_t *values,
     ranger r = {.c = c, .values = values, .extents = extents, .err = &unused};
     r.of = AT_NEW_ARRAY(a, range, c->num_tensors);
     for (int i = 0; i < c->num_tensors; i++) {
-        const int t = c->order[i];
-        const at_type_facts *type = at_type_of(c->tensors[t].type);
-        r.stage = t;
-        r.of[t] = c->tensors[t].role == AT_ROLE_INDEX ? (range){(double)of[t].lo, (double)of[t].hi}
+        const at_type_facts *type = at_type_of(c->tensors[i].type);
+        r.of[i] = c->tensors[i].role == AT_ROLE_INDEX ? (range){(double)of[i].lo, (double)of[i].hi}
                                                       : (range){type->least, type->most};
-        if (c->tensors[t].role != AT_ROLE_STAGE || !type->is_int) continue;
-        if (check_stage(&r, &c->tensors[t]) != AT_OK) r.of[t] = any_int;
-        else r.of[t] = or_nothing(&c->tensors[t], r.of[t]);
-        of[t] = (interval){(int64_t)ceil(r.of[t].lo), (int64_t)floor(r.of[t].hi), false};
+    }
+    for (int i = 0, num; i < c->num_tensors; i += num) {
+        const int *stages = &c->order[i];
+        num = num_together(c, i);
+        const bool fits = check_together(&r, stages, num) == AT_OK;
+        for (int k = 0; k < num; k++) {
+            const at_tensor *t = &c->tensors[stages[k]];
+            range *x = &r.of[stages[k]];
+            if (t->role != AT_ROLE_STAGE || !at_type_of(t->type)->is_int) continue;
+            *x = fits ? or_nothing(t, *x) : any_int;
+            of[stages[k]] = (interval){(int64_t)ceil(x->lo), (int64_t)floor(x->hi), false};
+        }
     }
 }
 
@@ -197,14 +289,14 @@ at_status at_compute_check_whole(const at_compute *c, const int64_t *values, at_
     int64_t **extents;
     at_status s = at_compute_extents(a, c, values, &extents, err);
     r.extents = extents;
-    for (int i = 0; i < c->num_tensors && s == AT_OK; i++) {
-        const int t = c->order[i];
-        const at_type_facts *type = at_type_of(c->tensors[t].type);
-        r.stage = t;
-        r.of[t] = (range){type->least, type->most};
-        if (c->tensors[t].role == AT_ROLE_STAGE) s = check_stage(&r, &c->tensors[t]);
-        else if (c->tensors[t].type == AT_S32) r.of[t] = (range){-AT_MOST_GIVEN, AT_MOST_GIVEN};
+    for (int i = 0; i < c->num_tensors; i++) {
+        const at_type_facts *type = at_type_of(c->tensors[i].type);
+        const bool is_given = c->tensors[i].role != AT_ROLE_STAGE && c->tensors[i].type == AT_S32;
+        r.of[i] =
+            is_given ? (range){-AT_MOST_GIVEN, AT_MOST_GIVEN} : (range){type->least, type->most};
     }
+    for (int i = 0; i < c->num_tensors && s == AT_OK; i += num_together(c, i))
+        s = check_together(&r, &c->order[i], num_together(c, i));
     at_arena_free(a);
     return s;
 }

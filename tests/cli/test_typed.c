@@ -48,8 +48,12 @@ static void types_as_arguments(void **state) {
 static void texts_of_types(void **state) {
     (void)state;
     static const char *const texts[] = {"parts_of_bytes.te --args N=37",
-                                        "parts_of_bytes.te --args N=203", "padded_bytes.te",
-                                        "padded_halves.te"};
+                                        "parts_of_bytes.te --args N=203",
+                                        "padded_bytes.te",
+                                        "padded_halves.te",
+                                        "integer_steps.te",
+                                        "integer_steps.te --args T=5,N=37,H=3,W=19",
+                                        "integer_cycles.te"};
     static const char *const sets[] = {"", "--isa avx2", "--isa sse2", "--isa scalar"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {

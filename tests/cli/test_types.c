@@ -367,6 +367,13 @@ static void refusals(void **state) {
     refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i] >> x[i]\n",
             "integers are shifted by a number from 0 to 30");
     refused("args N=8\nx[N] : input u8\ny[i:N] : s32 = x[i] << 24\n", "which is beyond 32 bits");
+    refused("args N=32\nx[N] : input u8\ny[i:N] : s32 = i > 0 ? 2*y[i - 1] : x[0]\n",
+            "2*y[i - 1] may be from 0 to 4278190080, which is beyond 32 bits");
+    refused("args N=20000000\nx[N] : input u8\ny[i:N] : s32 = (i > 0 ? y[i - 1] : 0) + x[i]\n",
+            "which is beyond 32 bits");
+    refused("args N=9\nx[N] : input\ny[i:N] : s32 = i > 0 ? max(y[i - 1] - 1, 0) : 3\n"
+            "z[i:N] = x[y[i]]\n",
+            "\"y\" is worked out step by step: its elements are no indices");
     refused("args N=8\nx[N] : input u8\ny[i:N] : s32 = x[i] & 4294967295\n",
             "integers among values have 32 bits");
     refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i & 5]\n", "of an index there are i & 15");
