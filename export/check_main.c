@@ -233,8 +233,9 @@ static void fill_floats(at_text *out, const char *p, long n, const at_fill *f, b
     if (f->row)
         at_text_addf(out,
                      "    for (long i = 0; i < %ldL; i++) %s[i] += (float)(%.17g * (double)(i / "
-                     "%lldL * %lldL %% 7 - 3));\n",
-                     n, p, f->unit * f->apart, (long long)f->row, (long long)at_fill_stride(f));
+                     "%lldL * %lldL %% %lldL - %lldL));\n",
+                     n, p, f->unit * f->apart, (long long)f->row, (long long)at_fill_stride(f),
+                     (long long)at_fill_rows(f), (long long)at_fill_rows(f) / 2);
 }
 
 /* As at_data_wholes has them. */

@@ -8,13 +8,14 @@
 /* What the elements of an input or weight are drawn from: whole numbers from lo to hi times unit, a
  * power of two; where no sum is exact, any numbers between these ends. Of AT_LEAST_MOVING whole
  * numbers and more none stands beside itself, so that a neighbour is not taken for it. row > 0: so
- * many elements are a row, and rows lie -3 to 3 times `apart` units away, one after the other; or,
- * if it is mixed, so that of two rows one lies below. Integers have the numbers of their type
- * (at_data_wholes); with a unit below 1 only those about the centre. */
+ * many elements are a row, and `rows` rows (0: 7) lie from -3 to 3 times `apart` units away, or so
+ * much further as there are more, one after the other, and begin again; or, of 7, if it is mixed,
+ * so that of two rows one lies below. Integers have the numbers of their type (at_data_wholes);
+ * with a unit below 1 only those about the centre. */
 enum { AT_LEAST_MOVING = 4 };
 typedef struct at_fill {
     double lo, hi, unit, apart, centre;
-    int64_t row;
+    int64_t row, rows;
     bool is_mixed;
     bool has_powers; /* every fourth of numbers above 0 that are not whole is a power of two: its
                         products with whole numbers may be halves, whose rounding is seen */
@@ -30,6 +31,7 @@ typedef struct at_fill {
 
 /* Of rows: -3, -2, -1, 0 and so on; mixed: -3, 0, 3, -1, 2, -2, 1. */
 static inline int64_t at_fill_stride(const at_fill *f) { return f->is_mixed ? 3 : 1; }
+static inline int64_t at_fill_rows(const at_fill *f) { return f->rows ? f->rows : 7; }
 
 /* Elements that have a value of their own: the largest or the smallest of what a maximum or minimum
  * looks at. One, and `more` others, each `step` behind the one before. */

@@ -46,10 +46,10 @@ static bool overflows(data_ruler *r, at_draw *out) {
     for (int t = 0; t < r->c->num_tensors; t++) {
         at_fill *f = &out->fill[t];
         if (!data_is_drawn(r, t) || !data_meets_extreme(r, t)) continue;
-        f->row = data_row_of(r->c, r->extents, r->known, t);
+        f->row = data_row_of(r, t);
         f->apart = f->row ? apart / f->unit : 0;
     }
-    if (data_plant_extremes(r->arena, r->c, r->extents, r->known, apart, 0, out)) return true;
+    if (data_plant_extremes(r, apart, 0, out)) return true;
     at_fill *first = r->fill;
     r->fill = out->fill;
     for (int i = 0; i < n; i++)
@@ -114,7 +114,7 @@ static at_status is_centred(data_ruler *r, at_draw *out, bool *any, at_error *er
         const int t = distance->arg[0]->ref;
         *any = true;
         r->fill[t].apart = APART * r->fill[t].hi;
-        r->fill[t].row = data_row_of(r->c, r->extents, r->known, t);
+        r->fill[t].row = data_row_of(r, t);
         const bool has_rows = r->c->tensors[t].num_axes && data_elements_of(r, t) > 0;
         if (!r->fill[t].row && has_rows) r->fill[t].row = data_elements_of(r, t) / r->extents[t][0];
     }
@@ -122,13 +122,32 @@ static at_status is_centred(data_ruler *r, at_draw *out, bool *any, at_error *er
     return AT_OK;
 }
 
-/* Tensors whose elements, as they are, a maximum or a minimum looks at get sign -1, or 1; where
- * both look at them the first of these decides. */
-static void find_sides(const data_ruler *r, const at_expr *e, int sign, int *side) {
-    if (e->op == AT_X_SELECT) {
-        find_sides(r, e->arg[1], sign, side);
-        find_sides(r, e->arg[2], sign, side);
+/* Of a number 1 or -1; 0: it is none, or 0. */
+static int sign_of(const at_expr *e) {
+    if (e->op == AT_X_NEG) return -sign_of(e->arg[0]);
+    const double x = e->op == AT_X_INT ? (double)e->integer : e->op == AT_X_FLOAT ? e->number : 0;
+    return (x > 0) - (x < 0);
+}
+
+/* With which sign e grows with an operand of its own; 0: with none. */
+static int grows_with(const at_expr *e, int operand) {
+    switch (e->op) {
+    case AT_X_SELECT: return operand > 0;
+    case AT_X_ADD: return 1;
+    case AT_X_SUB: return operand ? -1 : 1;
+    case AT_X_NEG: return -1;
+    case AT_X_MUL: return sign_of(e->arg[1 - operand]);
+    case AT_X_DIV: return operand ? 0 : sign_of(e->arg[1]);
+    default: return 0;
     }
+}
+
+/* Tensors with whose elements what a maximum looks at grows get sign -1, those with which it gets
+ * smaller 1, of a minimum the other way round; where both look at them the first of these decides.
+ */
+static void find_sides(const data_ruler *r, const at_expr *e, int sign, int *side) {
+    for (int i = 0; e->op != AT_X_INDEX && i < e->nargs; i++)
+        if (grows_with(e, i)) find_sides(r, e->arg[i], sign * grows_with(e, i), side);
     if (e->op != AT_X_INDEX || side[e->ref]) return;
     side[e->ref] = sign;
     const at_tensor *t = &r->c->tensors[e->ref];
@@ -160,7 +179,8 @@ static bool move_aside(data_ruler *r, at_fill *fill) {
 static bool is_aside(data_ruler *r, at_draw *out) {
     at_fill *first = r->fill;
     r->fill = out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)r->c->num_tensors);
-    const bool any = move_aside(r, out->fill) && data_ratio(r, 1) <= DATA_EXACT_RATIO;
+    const bool any =
+        move_aside(r, out->fill) && (!r->is_exact || data_ratio(r, 1) <= DATA_EXACT_RATIO);
     r->fill = first;
     if (!any) out->fill = first;
     return any;
@@ -178,8 +198,7 @@ static bool has_products(const data_ruler *r, at_draw *out) {
 bool data_draws_in_steps(data_ruler *r, at_data_rule *out) {
     bool any = move_aside(r, out->draw[1].fill);
     for (int draw = 0; draw < 2; draw++)
-        any |= data_plant_extremes(r->arena, r->c, r->extents, r->known, 0, draw,
-                                   &out->draw[draw]) > 0;
+        any |= data_plant_extremes(r, 0, draw, &out->draw[draw]) > 0;
     return any;
 }
 
@@ -202,27 +221,60 @@ static int step_axis(const data_ruler *r, int stage) {
     return -1;
 }
 
-/* Elements of one step of an input that a recurrence compares; 0: none does. */
-static int64_t step_of(const data_ruler *r, int tensor) {
-    for (int s = 0; s < r->c->num_tensors; s++) {
-        const int axis = step_axis(r, s);
-        const at_expr *by =
-            axis < 0 ? NULL : at_expr_find(r->c->tensors[s].body, is_compared, &tensor);
-        if (!by) continue;
-        const at_expr *read = by->arg[!at_expr_is_read(by->arg[0], &tensor)];
-        int64_t n = 1;
-        for (int i = read->nargs; i-- > 0; n *= r->extents[tensor][i])
-            if (read->arg[i]->op == AT_X_NAME && read->arg[i]->ref == axis) return n;
-    }
-    return 0;
+/* How elements of an input follow each other, of those that a recurrence, or a maximum of all so
+ * far, compares. */
+typedef struct steps {
+    int64_t row, num; /* elements of one step; 0: nothing compares them */
+    double sign;      /* -1: it looks for the smallest */
+} steps;
+
+static bool reads_at(const at_expr *e, const void *axis) {
+    bool any = false;
+    for (int i = 0; e->op == AT_X_INDEX && i < e->nargs; i++)
+        any |= e->arg[i]->op == AT_X_NAME && e->arg[i]->ref == *(const int *)axis;
+    return any;
 }
 
-/* Where a recurrence compares an input with what it has, the input's steps rise on the first draw:
- * a late step that is not taken is missed. On the second they fall: what the first step leaves is
- * seen at the end, and so is a later step that is taken though it must not be. Either way some
- * elements go against it. */
-static bool rises_and_falls(data_ruler *r, at_data_rule *out) {
-    enum { MOST = 64, RISE = MOST / 8, FALL = MOST / 2, ALL = MOST + 3 * FALL };
+static steps steps_along(const data_ruler *r, const at_expr *read, int axis, double sign) {
+    const int64_t *extent = r->extents[read->ref];
+    int64_t n = 1;
+    for (int i = read->nargs; i-- > 0; n *= extent[i])
+        if (read->arg[i]->op == AT_X_NAME && read->arg[i]->ref == axis)
+            return (steps){n, extent[i], sign};
+    return (steps){0};
+}
+
+/* Of a maximum whose terms begin or end with the place, as of all so far. */
+static steps running_steps(const data_ruler *r, int stage, int tensor) {
+    const at_tensor *t = &r->c->tensors[stage];
+    const int axis = t->num_axes;
+    if (t->num_reduce != 1 || !at_reduction_is_extreme(t->reduction) || !t->axes[axis].begin ||
+        at_expr_reads(t->axes[axis].begin) || at_expr_reads(t->axes[axis].end))
+        return (steps){0};
+    const at_expr *read = at_expr_find(t->body, reads_at, &axis);
+    if (!read || read->ref != tensor) return (steps){0};
+    return steps_along(r, read, axis, t->reduction == AT_REDUCE_MAX ? 1 : -1);
+}
+
+static steps steps_of(const data_ruler *r, int tensor) {
+    steps x = {0};
+    for (int s = 0; s < r->c->num_tensors && !x.row; s++) {
+        const int axis = step_axis(r, s);
+        if (r->c->tensors[s].role != AT_ROLE_STAGE) continue;
+        const at_expr *by =
+            axis < 0 ? NULL : at_expr_find(r->c->tensors[s].body, is_compared, &tensor);
+        if (by) x = steps_along(r, by->arg[!at_expr_is_read(by->arg[0], &tensor)], axis, 1);
+        else if (axis < 0) x = running_steps(r, s, tensor);
+    }
+    return x;
+}
+
+/* Where a recurrence compares an input with what it has, or a maximum goes over all so far, the
+ * input's steps rise on the first draw: a late step that is not taken is missed. On the second they
+ * fall: what the first step leaves is seen at the end, and so is a later step that is taken though
+ * it must not be. Either way some elements go against it. Of a minimum they fall first. */
+static bool rise_and_fall(data_ruler *r, int64_t most_steps, at_data_rule *out) {
+    enum { MOST = 64, RISE = MOST / 8, FALL = MOST / 2 };
     const int n = r->c->num_tensors;
     const size_t bytes = sizeof *r->fill * (size_t)n;
     at_fill *rising = at_copy(r->arena, r->fill, bytes),
@@ -230,19 +282,29 @@ static bool rises_and_falls(data_ruler *r, at_data_rule *out) {
     bool any = false;
     r->fill = at_copy(r->arena, r->fill, bytes);
     for (int t = 0; t < n; t++) {
-        const int64_t row =
-            data_is_drawn(r, t) && r->c->tensors[t].type == AT_F32 ? step_of(r, t) : 0;
-        if (!row) continue;
-        rising[t] = (at_fill){.lo = -MOST, .hi = MOST, .unit = 1, .apart = RISE, .row = row};
-        falling[t] =
-            (at_fill){.lo = -MOST - ALL, .hi = MOST - ALL, .unit = 1, .apart = -FALL, .row = row};
-        r->fill[t] = (at_fill){.lo = -2 * ALL, .hi = 2 * ALL, .unit = 1};
+        const bool is_float = data_is_drawn(r, t) && r->c->tensors[t].type == AT_F32;
+        const steps x = is_float ? steps_of(r, t) : (steps){0};
+        if (!x.row) continue;
+        const int64_t num = x.num < most_steps ? x.num : most_steps;
+        const double all = MOST + (double)(num / 2) * FALL;
+        rising[t] = (at_fill){
+            .lo = -MOST, .hi = MOST, .unit = 1, .apart = x.sign * RISE, .row = x.row, .rows = num};
+        falling[t] = rising[t];
+        falling[t].lo -= x.sign * all, falling[t].hi -= x.sign * all;
+        falling[t].apart = -x.sign * FALL;
+        r->fill[t] = (at_fill){.lo = -2 * all, .hi = 2 * all, .unit = 1};
         any = true;
     }
     any &= data_ratio(r, 1) <= DATA_EXACT_RATIO;
     r->fill = first;
     if (any) out->draw[0].fill = rising, out->draw[1].fill = falling, out->num_draws = 2;
     return any;
+}
+
+/* All the way, or where sums would not be exact, again and again. */
+static bool rises_and_falls(data_ruler *r, at_data_rule *out) {
+    enum { AGAIN = 7 };
+    return rise_and_fall(r, INT64_MAX, out) || rise_and_fall(r, AGAIN, out);
 }
 
 /* Is all worked out element by element? Elsewhere a few that are far from the others would hide
@@ -358,7 +420,7 @@ at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err) {
     if (!r->is_exact) plant_far(r, &out->draw[0]);
     if (!r->is_exact && overflows(r, &out->draw[1])) {
         out->num_draws = 2;
-        data_plant_small(r->arena, r->c, r->extents, r->known, &out->draw[0]);
+        data_plant_small(r, &out->draw[0]);
         return AT_OK;
     }
     if (!r->is_exact) {
@@ -368,15 +430,14 @@ at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err) {
         if (any) return AT_OK;
     }
     if (r->is_exact && data_ratio(r, 2) > DATA_EXACT_RATIO) return AT_OK;
-    const int64_t rows =
-        data_plant_extremes(r->arena, r->c, r->extents, r->known, 0, 0, &out->draw[0]);
+    const int64_t rows = data_plant_extremes(r, 0, 0, &out->draw[0]);
+    if (r->is_exact && !rows && rises_and_falls(r, out)) return AT_OK;
     out->draw[1].fill = r->fill;
-    bool aside = r->is_exact && is_aside(r, &out->draw[1]);
+    bool aside = is_aside(r, &out->draw[1]);
     aside |= has_products(r, &out->draw[1]);
-    if (r->is_exact && !aside && !rows && rises_and_falls(r, out)) return AT_OK;
     if (!aside && (!rows || rows >= FEW_ROWS)) return AT_OK;
     out->num_draws = 2;
-    data_plant_extremes(r->arena, r->c, r->extents, r->known, 0, 1, &out->draw[1]);
+    data_plant_extremes(r, 0, 1, &out->draw[1]);
     return AT_OK;
 }
 

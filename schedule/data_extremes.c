@@ -14,49 +14,6 @@ enum {
     PIECES = 5        /* of a loop's rest, where places are that are as good, of every other row */
 };
 
-/* A read of an input all of whose indices are axes of the stage, each once, and all reduction axes
- * are among them. */
-typedef struct rows {
-    const at_compute *c;
-    int stage, tensor;
-    const at_expr *read;
-    const int64_t *extent; /* of the tensor's axes */
-    int64_t num, terms;
-} rows;
-
-static bool is_reduced(const rows *r, int axis) {
-    return r->read->arg[axis]->ref >= r->c->tensors[r->stage].num_axes;
-}
-
-static bool is_of_axes(rows *r, const at_expr *e, int64_t *const *extents) {
-    const at_tensor *t = &r->c->tensors[r->stage];
-    uint32_t seen = 0;
-    r->read = e;
-    r->tensor = e->ref;
-    r->extent = extents[e->ref];
-    r->num = r->terms = 1;
-    for (int i = 0; i < e->nargs; i++) {
-        const at_expr *x = e->arg[i];
-        if (x->op != AT_X_NAME || x->ref >= axes_of(t) || (seen >> x->ref & 1) ||
-            r->extent[i] != extents[r->stage][x->ref])
-            return false;
-        seen |= 1u << x->ref;
-        *(is_reduced(r, i) ? &r->terms : &r->num) *= r->extent[i];
-    }
-    return seen >> t->num_axes == (1u << t->num_reduce) - 1;
-}
-
-/* A term that is such a read, whether or not it counts everywhere. */
-static bool find_read(rows *r, const at_expr *e, const at_data_known *known,
-                      int64_t *const *extents) {
-    if (e->op == AT_X_SELECT)
-        return find_read(r, e->arg[1], known, extents) || find_read(r, e->arg[2], known, extents);
-    if (e->op != AT_X_INDEX) return false;
-    const bool is_given =
-        (known->given && known->given[e->ref]) || (known->indices && known->indices[e->ref]);
-    return r->c->tensors[e->ref].role != AT_ROLE_STAGE && !is_given && is_of_axes(r, e, extents);
-}
-
 int64_t data_offset(int axes, const int64_t *extent, const data_part *part,
                     int64_t number[DATA_PARTS]) {
     int64_t offset = 0;
@@ -66,13 +23,6 @@ int64_t data_offset(int axes, const int64_t *extent, const data_part *part,
         *n /= extent[i];
     }
     return offset;
-}
-
-static int64_t offset_of(const rows *r, int64_t row, int64_t place) {
-    data_part part[MAX_AXES];
-    for (int i = 0; i < r->read->nargs; i++) part[i] = is_reduced(r, i) ? DATA_PLACE : DATA_ROW;
-    return data_offset(r->read->nargs, r->extent, part,
-                       (int64_t[DATA_PARTS]){[DATA_ROW] = row, [DATA_PLACE] = place});
 }
 
 int64_t data_place_of(int64_t n, int64_t terms) {
@@ -85,123 +35,121 @@ int64_t data_place_of(int64_t n, int64_t terms) {
 }
 
 double data_away(const at_fill *f, int64_t element) {
-    return f->row ? f->unit * f->apart * (double)(element / f->row * at_fill_stride(f) % 7 - 3) : 0;
-}
-
-static bool is_max(const rows *r) { return r->c->tensors[r->stage].reduction == AT_REDUCE_MAX; }
-
-/* Integers, or entries? */
-static bool has_wholes(const rows *r) {
-    const at_tensor *t = &r->c->tensors[r->tensor];
-    return t->role == AT_ROLE_INDEX || at_type_of(t->type)->is_int;
+    if (!f->row) return 0;
+    const int64_t rows = at_fill_rows(f), row = element / f->row * at_fill_stride(f) % rows;
+    return f->unit * f->apart * (double)(row - rows / 2);
 }
 
 /* The winner of a row is row % different units before the end. */
 typedef struct winners {
-    double end, unit;
+    double end, unit; /* unit: below 0 of the largest, above 0 of the smallest */
     int64_t different;
 } winners;
 
 /* Whole numbers that winners alone have: of a few hundred bytes two or three would be the most, and
  * all but the first of them could be left out. Where there are few different ones, or so many that
  * this does not happen, rows have no winner. */
-static winners among_wholes(const rows *r, const at_data_known *known, at_draw *draw) {
+static winners among_wholes(const data_rows *r, bool is_high, at_draw *draw) {
     enum { MOST_SPARED = 7, SHARE = 4, MOST_RANGE = 1 << 16 };
-    const at_tensor *t = &r->c->tensors[r->tensor];
+    const at_data_known *known = r->ruler->known;
     const at_index_range *entries = known->entries ? &known->entries[r->tensor] : NULL;
-    if (t->role == AT_ROLE_INDEX && (!entries || entries->ascends || entries->ends))
+    if (r->ruler->c->tensors[r->tensor].role == AT_ROLE_INDEX &&
+        (!entries || entries->ascends || entries->ends))
         return (winners){0};
-    at_fill *f = &draw->fill[r->tensor];
-    const at_wholes w = at_data_wholes_of(t, entries, draw->is_coarse, f);
+    const at_wholes w = data_rows_wholes(r);
     const int64_t range = (w.most - w.least) / w.step,
                   spared = range / SHARE < MOST_SPARED ? range / SHARE : MOST_SPARED;
     if (range > MOST_RANGE || !spared) return (winners){0};
-    *(is_max(r) ? &f->spared_most : &f->spared_least) = (int)spared;
-    return (winners){(double)(is_max(r) ? w.most : w.least), (double)w.step, spared};
+    at_fill *f = &draw->fill[r->tensor];
+    *(is_high ? &f->spared_most : &f->spared_least) = (int)spared;
+    return (winners){data_rows_end(r, is_high, 0), (double)(is_high ? -w.step : w.step), spared};
 }
 
-static winners among_floats(const rows *r, double above, const at_draw *draw) {
+static winners among(const data_rows *r, bool is_high, double above, at_draw *draw) {
+    if (data_rows_are_whole(r)) return among_wholes(r, is_high, draw);
     const at_fill *f = &draw->fill[r->tensor];
-    const double half = (f->hi - f->lo) / 2, beyond = above > 0 ? above : f->unit * half;
-    return (winners){is_max(r) ? f->unit * f->hi + beyond : f->unit * f->lo - beyond, f->unit,
-                     1 + (int64_t)fmin(MOST_LESS, half / 2)};
+    return (winners){data_rows_end(r, is_high, above), is_high ? -f->unit : f->unit,
+                     1 + (int64_t)fmin(MOST_LESS, (f->hi - f->lo) / 4)};
 }
 
-static int64_t plant(at_arena *a, const rows *r, const at_data_known *known, double above,
-                     int number, at_draw *draw) {
+static bool is_max(const data_rows *r) {
+    return r->ruler->c->tensors[r->stage].reduction == AT_REDUCE_MAX;
+}
+
+static void put(const data_rows *r, const winners *w, int64_t row, int64_t place, at_draw *draw) {
+    const int64_t at = data_rows_at(r, row, place);
+    if (at < 0) return;
+    const double away = data_away(&draw->fill[r->tensor], at);
+    *at_push(r->ruler->arena, &draw->extremes) =
+        (at_placed){.tensor = r->tensor,
+                    .offset = at,
+                    .value = (float)(w->end + w->unit * (double)(row % w->different) + away)};
+}
+
+/* Rows from one with a winner to the next: each element that several rows read stands for one of
+ * them. */
+static int64_t step_between(const data_rows *r, double above) {
+    const double elements = (double)data_elements_of(r->ruler, r->tensor),
+                 sharing = (double)r->num * (double)r->terms / elements;
+    const int64_t step = r->num >= FEW_ROWS && !(above > 0) && !data_rows_are_whole(r) ? 2 : 1;
+    return sharing > (double)step ? (int64_t)ceil(sharing) : step;
+}
+
+/* As far beyond the ends, lest what stands beside an element in its term decides; 0: nothing does,
+ * or sums would not be exact. */
+static double beyond_others(const data_rows *r, const at_draw *draw) {
+    enum { TIMES = 4 };
     const at_fill *f = &draw->fill[r->tensor];
-    const bool whole = has_wholes(r);
-    const winners w = whole ? among_wholes(r, known, draw) : among_floats(r, above, draw);
-    const int64_t step = r->num >= FEW_ROWS && !(above > 0) && !whole ? 2 : 1;
-    const int64_t first = number * ((r->num + step - 1) / step);
+    if (r->is_alone || r->ruler->c->in_steps ||
+        (r->ruler->is_exact && data_ratio(r->ruler, TIMES) > DATA_EXACT_RATIO))
+        return 0;
+    return f->unit * (f->hi - f->lo) / 2 * (TIMES - 1);
+}
+
+/* Where the same element is the best of its row as the largest or as the smallest, as others say,
+ * two places have one of each. */
+static int64_t plant(const data_rows *r, double above, int number, at_draw *draw) {
+    const double far = above > 0 || number ? above : beyond_others(r, draw);
+    const winners w = among(r, r->winner != DATA_LOW, far, draw),
+                  other = r->winner == DATA_EITHER ? among(r, false, far, draw) : (winners){0};
+    const int64_t step = step_between(r, above), first = number * ((r->num + step - 1) / step);
     if (!w.different) return r->num;
     for (int64_t row = 0, n = first; row < r->num && n < first + MOST_ROWS; row += step, n++) {
-        const int64_t at = offset_of(r, row, data_place_of(n + !is_max(r), r->terms));
-        const double before = w.unit * (double)(row % w.different);
-        const double value = w.end + (is_max(r) ? -before : before) + data_away(f, at);
-        *at_push(a, &draw->extremes) =
-            (at_placed){.tensor = r->tensor, .offset = at, .value = (float)value};
+        if (other.different) put(r, &other, row, data_place_of(n + 1 + is_max(r), r->terms), draw);
+        put(r, &w, row, data_place_of(n + !is_max(r), r->terms), draw);
         /* Of two neighbours in four, so that both lengths have some that alternate. */
         const int64_t others = number && n / 2 % 2 == 0 ? 1 + n / 4 % 2 : 0;
-        for (int64_t k = 0; k < others; k++) {
-            const int64_t other = data_place_of(1 + (n / 4 + k) % PIECES, r->terms);
-            *at_push(a, &draw->extremes) = (at_placed){
-                .tensor = r->tensor, .offset = offset_of(r, row, other), .value = (float)value};
-        }
+        for (int64_t k = 0; k < others; k++)
+            put(r, &w, row, data_place_of(1 + (n / 4 + k) % PIECES, r->terms), draw);
     }
     return r->num;
 }
 
-/* Is the stage a maximum or minimum of such rows? */
-static bool find_rows(rows *r, const at_compute *c, int stage, int64_t *const *extents,
-                      const at_data_known *known) {
-    const at_tensor *t = &c->tensors[stage];
-    *r = (rows){.c = c, .stage = stage};
-    return t->role == AT_ROLE_STAGE && t->num_reduce && at_reduction_is_extreme(t->reduction) &&
-           find_read(r, t->body, known, extents) && r->terms >= 2;
-}
-
-int64_t data_plant_extremes(at_arena *a, const at_compute *c, int64_t *const *extents,
-                            const at_data_known *known, double above, int number, at_draw *draw) {
+int64_t data_plant_extremes(const data_ruler *ruler, double above, int number, at_draw *draw) {
     int64_t least = 0;
-    for (int s = 0; s < c->num_tensors; s++) {
-        rows r;
-        if (!find_rows(&r, c, s, extents, known) || (above > 0 && has_wholes(&r))) continue;
-        const int64_t num = plant(a, &r, known, above, number, draw);
+    for (int s = 0; s < ruler->c->num_tensors; s++) {
+        data_rows r;
+        if (!data_rows_find(&r, ruler, s, draw) || (above > 0 && data_rows_are_whole(&r))) continue;
+        const int64_t num = plant(&r, above, number, draw);
         if (!least || num < least) least = num;
     }
     return least;
 }
 
-void data_plant_small(at_arena *a, const at_compute *c, int64_t *const *extents,
-                      const at_data_known *known, at_draw *draw) {
+void data_plant_small(const data_ruler *ruler, at_draw *draw) {
     enum { STEPS = 4, NEAREST = 8, LEAST_TERMS = 4 * STEPS };
-    for (int s = 0; s < c->num_tensors; s++) {
-        rows r;
-        if (!find_rows(&r, c, s, extents, known) || r.terms < LEAST_TERMS || has_wholes(&r))
+    for (int s = 0; s < ruler->c->num_tensors; s++) {
+        data_rows r;
+        if (!data_rows_find(&r, ruler, s, draw) || r.terms < LEAST_TERMS ||
+            r.winner == DATA_EITHER || data_rows_are_whole(&r))
             continue;
         const at_fill *f = &draw->fill[r.tensor];
+        const bool is_high = r.winner == DATA_HIGH;
         for (int64_t n = 0; n < STEPS * r.num && n < MOST_ROWS; n++) {
-            const int64_t at = offset_of(&r, n / STEPS, data_place_of(n + 2, r.terms));
-            const double away = ldexp(NEAREST, (int)(n % STEPS));
-            const double value = is_max(&r) ? f->unit * f->lo - away : f->unit * f->hi + away;
-            *at_push(a, &draw->extremes) =
-                (at_placed){.tensor = r.tensor, .offset = at, .value = (float)value};
+            const double away = ldexp(NEAREST, (int)(n % STEPS)),
+                         value = is_high ? f->unit * f->lo - away : f->unit * f->hi + away;
+            put(&r, &(winners){.end = value, .different = 1}, n / STEPS,
+                data_place_of(n + 2, r.terms), draw);
         }
     }
-}
-
-int64_t data_row_of(const at_compute *c, int64_t *const *extents, const at_data_known *known,
-                    int tensor) {
-    for (int s = 0; s < c->num_tensors; s++) {
-        const at_tensor *t = &c->tensors[s];
-        rows r = {.c = c, .stage = s};
-        if (t->role != AT_ROLE_STAGE || !t->num_reduce || !find_read(&r, t->body, known, extents) ||
-            r.tensor != tensor)
-            continue;
-        int64_t n = 1;
-        for (int i = r.read->nargs - 1; i >= 0 && is_reduced(&r, i); i--) n *= r.extent[i];
-        if (n > 1) return n;
-    }
-    return 0;
 }

@@ -45,13 +45,8 @@ bool data_look_is_cut(const data_look *l, int stage);
 double data_look_size(const data_look *l, const at_expr *e);
 /* A share from 0 to 1 of |x - at| lies below this. */
 double data_quantile(const data_decision *d, double at, double share);
-
-/* Plants the largest and smallest elements of rows of inputs that a maximum or minimum reads as
- * they are (data_extremes.c): of draw `draw`, each `above` beyond the ends of what the input is
- * drawn from; 0: half as far as these ends are apart. number: 0 or 1, of extremes at other places.
- * Returns the least number of rows of one of the inputs, 0: there are none. */
-int64_t data_plant_extremes(at_arena *a, const at_compute *c, int64_t *const *extents,
-                            const at_data_known *known, double above, int number, at_draw *draw);
+/* A number from 0 to 1, the same for the same element. */
+double data_random_unit(int tensor, int64_t offset);
 
 /* Of what an axis of a tensor is a part. The offset of the element with a number in each of them,
  * which an axis more to the right counts first. */
@@ -63,14 +58,6 @@ int64_t data_offset(int axes, const int64_t *extent, const data_part *part,
  * tiles begin, then evenly between; of each 13 again. */
 int64_t data_place_of(int64_t n, int64_t terms);
 
-/* Plants a few elements of such rows that lie 8 to 64 beyond the other ends. */
-void data_plant_small(at_arena *a, const at_compute *c, int64_t *const *extents,
-                      const at_data_known *known, at_draw *draw);
-
-/* Elements behind each other that a reduction of this input's elements as they are goes over; 0:
- * there is none. */
-int64_t data_row_of(const at_compute *c, int64_t *const *extents, const at_data_known *known,
-                    int tensor);
 /* How far from 0 the row of an element lies. */
 double data_away(const at_fill *f, int64_t element);
 
@@ -144,5 +131,40 @@ bool data_plant_products(const data_ruler *r, at_draw *draw);
 int64_t data_product_terms(const data_ruler *r);
 /* A second draw, where the first one, r->fill, hides a mistake (data_draws.c). */
 at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err);
+
+/* ---- rows of what decides (data_rows.c), winners of them (data_extremes.c) ------------------- */
+
+/* The terms of a maximum or minimum, of each of which one element of an input makes the best of its
+ * row: the element is the largest of the row's then, or the smallest, or either, as other tensors
+ * say. */
+typedef enum data_winner { DATA_HIGH, DATA_LOW, DATA_EITHER } data_winner;
+typedef struct data_rows {
+    const data_ruler *ruler;
+    const at_draw *draw; /* whose fills other tensors have */
+    int stage, tensor;
+    int64_t num, terms;
+    data_winner winner;
+    bool is_alone; /* nothing else that is drawn, or worked out, is in a term */
+} data_rows;
+
+/* false: the stage has no such terms. */
+bool data_rows_find(data_rows *r, const data_ruler *ruler, int stage, const at_draw *draw);
+/* The offset of the element, in the plain tensor; -1: the term has none. */
+int64_t data_rows_at(const data_rows *r, int64_t row, int64_t place);
+/* The largest, or the smallest, that an element is to be: `above` beyond the end of what it is
+ * drawn from; 0: half as far as the ends are apart. Of integers the end. */
+double data_rows_end(const data_rows *r, bool is_high, double above);
+bool data_rows_are_whole(const data_rows *r); /* are these elements integers, or entries? */
+at_wholes data_rows_wholes(const data_rows *r);
+
+/* Plants the best elements of rows, data_rows_end(above). number: 0 or 1, of extremes at other
+ * places. Returns the least number of rows of one of the inputs, 0: there are none. */
+int64_t data_plant_extremes(const data_ruler *r, double above, int number, at_draw *draw);
+/* Plants a few elements of such rows that lie 8 to 64 beyond the other ends. */
+void data_plant_small(const data_ruler *r, at_draw *draw);
+
+/* Elements behind each other that a reduction of this input's elements as they are goes over; 0:
+ * there is none. */
+int64_t data_row_of(const data_ruler *r, int tensor);
 
 #endif

@@ -178,7 +178,7 @@ static void add(data_look *l, at_arena *a, const at_expr *e, int stage, bool bou
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-static double random_unit(int tensor, int64_t offset) {
+double data_random_unit(int tensor, int64_t offset) {
     at_rng rng;
     at_rng_seed(&rng, (uint64_t)offset * UINT64_C(0x9e3779b97f4a7c15), (uint64_t)tensor);
     return at_rng_unit(&rng);
@@ -190,7 +190,7 @@ static double element(const at_sample *s, int t, int64_t offset) {
     const at_type type = l->c->tensors[t].type;
     if (l->known->given && l->known->given[t])
         return at_type_value(type, l->known->given[t], offset);
-    const double x = random_unit(t, offset);
+    const double x = data_random_unit(t, offset);
     if (at_type_of(type)->is_int) {
         const at_wholes w = at_data_wholes(type, false, f);
         return (double)w.lo + floor(x * (double)(w.hi - w.lo + 1));
@@ -205,7 +205,7 @@ static int64_t entry(const at_sample *s, int t, int64_t offset) {
     const at_index_range *r = &k->entries[t];
     const int64_t last = k->num_entries[t] - 1;
     if (r->ascends && last > 0) return r->lo + (r->hi - r->lo) * offset / last;
-    return r->lo + (int64_t)floor(random_unit(t, offset) * (double)(r->hi - r->lo + 1));
+    return r->lo + (int64_t)floor(data_random_unit(t, offset) * (double)(r->hi - r->lo + 1));
 }
 
 static void see(at_sample *s, const at_expr *e, double value) {

@@ -802,6 +802,117 @@ static void equal_winners(void **state) {
     }
 }
 
+/* ---- what is done with an element before it is compared -------------------------------------- */
+
+enum { WINDOW_ROWS = 40, WINDOW_TERMS = 150 };
+
+static float plus(int n, int k) { return values_of("x")[n * WINDOW_TERMS + k] + values_of("b")[k]; }
+static float minus(int n, int k) {
+    return values_of("b")[k] - values_of("x")[n * WINDOW_TERMS + k];
+}
+static float distance(int n, int k) {
+    return fabsf(values_of("b")[n] - values_of("x")[n * WINDOW_TERMS + k]);
+}
+static float scaled(int n, int k) {
+    return values_of("x")[n * WINDOW_TERMS + k] * values_of("b")[k];
+}
+static float above(int n, int k) { return fmaxf(values_of("x")[n * WINDOW_TERMS + k], 0); }
+
+/* Rows have their best term at the first place and at the last on one draw or the other, by the
+ * numbers of the element alone or beside others. */
+static void winners_behind_operations(void **state) {
+    (void)state;
+    static const struct {
+        const char *sizes, *stages;
+        float (*term)(int n, int k);
+        bool is_min, has_all;
+    } cases[] = {
+        {"b[K] : weight", "out[n:N] = max(k:K) x[n, k] + b[k]", plus, false, false},
+        {"b[K] : weight", "out[n:N] = max(k:K) (b[k] - x[n, k])", minus, false, false},
+        {"b[N] : weight", "out[n:N] = max(k:K) abs(b[n] - x[n, k])", distance, false, true},
+        {"b[K] : weight", "out[n:N] = max(k:K) x[n, k]*b[k]", scaled, false, false},
+        {"b[K] : weight", "out[n:N] = min(k:K) x[n, k]*b[k]", scaled, true, false},
+        {"b[K] : weight", "r[n:N, k:K] = max(x[n, k], 0)\nout[n:N] = max(k:K) r[n, k] + b[0]*0",
+         above, false, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_arena *a = at_arena_new();
+        int at_first = 0, at_last = 0;
+        fill_any(a, at_format(a, "args N=40, K=150\nx[N, K] : input\n%s\n%s\n", cases[i].sizes,
+                              cases[i].stages));
+        for (d.draw = 0; d.draw < d.rule.num_draws; d.draw++) {
+            assert_true(at_dataset_fill(&d, 1));
+            for (int n = 0; n < WINDOW_ROWS; n++) {
+                const float sign = cases[i].is_min ? -1 : 1;
+                float most = -INFINITY;
+                for (int k = 0; k < WINDOW_TERMS; k++)
+                    most = fmaxf(most, sign * cases[i].term(n, k));
+                at_first += sign * cases[i].term(n, 0) == most;
+                at_last += sign * cases[i].term(n, WINDOW_TERMS - 1) == most;
+            }
+        }
+        if (!at_first || !at_last || (cases[i].has_all && at_first + at_last < 4))
+            fail_msg("%s: %d, %d", cases[i].stages, at_first, at_last);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
+/* A maximum, of windows too, that a number is added to is below 0 on the second draw: one that
+ * begins at 0 is wrong there. A minimum is above 0. */
+static void sums_of_windows_below_0(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "out[y:Y] = max(k:K) y + k >= 1 && y + k < Y + 1 ? x[y + k - 1] + b[k] : -inf",
+        "out[y:Y] = max(k:K) y + k >= 1 && y + k < Y + 1 ? x[y + k - 1]*0.3 - b[k] : -inf",
+        "out[y:Y] = min(k:K) y + k >= 1 && y + k < Y + 1 ? x[y + k - 1] - b[k] : inf",
+    };
+    for (int i = 0; i < 3; i++) {
+        at_arena *a = at_arena_new();
+        fill_any(a, at_format(a, "args Y=200, K=3\nx[Y] : input\nb[K] : weight\n%s\n", texts[i]));
+        assert_int_equal(d.rule.num_draws, 2);
+        d.draw = 1;
+        assert_true(at_dataset_fill(&d, 1));
+        const double sign = i < 2 ? -1 : 1, of_b = i ? -sign : sign;
+        for (int y = 0; y < 200; y++) assert_true(sign * (double)values_of("x")[y] > 0);
+        for (int k = 0; k < 3; k++) assert_true(of_b * (double)values_of("b")[k] > 0);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
+/* Of a maximum of all so far each step may be the largest until then: of random numbers some seven
+ * of a thousand are. A minimum is the other way round; and on the other draw the first steps stay.
+ */
+static void running_extremes(void **state) {
+    (void)state;
+    enum { STEPS = 1500 };
+    static const char *const texts[] = {
+        "out[i:2, t:T] = max(k:0..t + 1) x[i, k]",
+        "out[i:2, t:T] = min(k:0..t + 1) x[i, k]",
+        "out[i:2, t:T] = t > 0 ? max(out[i, t - 1], x[i, t]) : x[i, 0]",
+    };
+    for (int i = 0; i < 3; i++) {
+        at_arena *a = at_arena_new();
+        fill_any(a, at_format(a, "args T=1500\nx[2, T] : input\n%s\n", texts[i]));
+        assert_int_equal(d.rule.num_draws, 2);
+        for (d.draw = 0; d.draw < 2; d.draw++) {
+            int changes = 0;
+            assert_true(at_dataset_fill(&d, 1));
+            const float *x = values_of("x"), sign = i == 1 ? -1 : 1;
+            float most = -INFINITY;
+            for (int t = 0; t < STEPS; t++) {
+                changes += sign * x[t] > most;
+                most = fmaxf(most, sign * x[t]);
+            }
+            if (d.draw ? changes > 20 : changes < STEPS / 16)
+                fail_msg("%s: %d changes", texts[i], changes);
+        }
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
 /* Stages that each read the one before twice are looked through once: 2^40 ways lead to x. */
 static void maxima_of_chosen(void **state) {
     (void)state;
@@ -995,6 +1106,9 @@ int main(void) {
         cmocka_unit_test(bounds_behind_numbers),
         cmocka_unit_test(maxima_below_0),
         cmocka_unit_test(maxima_of_chosen),
+        cmocka_unit_test(winners_behind_operations),
+        cmocka_unit_test(sums_of_windows_below_0),
+        cmocka_unit_test(running_extremes),
         cmocka_unit_test(arguments_that_stay),
         cmocka_unit_test(filling_is_stopped),
         cmocka_unit_test(sizes_of_chains),
