@@ -5,7 +5,6 @@
 #include "base/agree.h"
 #include "codegen/target.h"
 #include "export/export_int.h"
-#include "schedule/data.h"
 
 static const char includes[] = "#define _POSIX_C_SOURCE 200112L\n#include <math.h>\n#include "
                                "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
@@ -375,13 +374,13 @@ static bool has_wholes(const at_face *f, const filling *with) {
     return with->rule.is_exact && !f->of->program->compute->in_steps;
 }
 
-static void fill(at_text *out, const at_face *f, const filling *with, int draw) {
+static void fill(at_text *out, const at_face *f, const filling *with, const at_draw *draw) {
     const at_file_pattern *pattern = f->of->pattern;
     int indices = -1, indptr = -1;
     for (int i = 0; i < f->num_inputs; i++) {
         const at_face_tensor *t = &f->tensors[i];
         if (is_list(f, t) && with->entries) {
-            make_entries(out, t, i, &with->entries[t->tensor], with->rule.draw[draw].entries);
+            make_entries(out, t, i, &with->entries[t->tensor], draw->entries);
             continue;
         }
         if (is_list(f, t)) {
@@ -389,11 +388,11 @@ static void fill(at_text *out, const at_face *f, const filling *with, int draw) 
             if (t->tensor == pattern->indptr) indptr = i;
             continue;
         }
-        fill_values(out, t, i, &with->rule.draw[draw], has_wholes(f, with));
+        fill_values(out, t, i, draw, has_wholes(f, with));
         if (at_type_bytes(t->type) == 1) make_halves(out, f->of->program, t, i);
     }
-    for (int i = 0; i < f->num_inputs; i++) spare_ends(out, f, with, i, &with->rule.draw[draw]);
-    put_extremes(out, f, &with->rule.draw[draw]);
+    for (int i = 0; i < f->num_inputs; i++) spare_ends(out, f, with, i, draw);
+    put_extremes(out, f, draw);
     if (indices >= 0)
         at_text_addf(out, "    at_make_pattern(b%d, b%d, %lldL, %lldL, %lldL, &state);\n", indices,
                      indptr, (long long)pattern->rows, (long long)pattern->columns,
@@ -629,20 +628,39 @@ static void time_it(at_arena *a, at_text *out, const at_face *f, bool exact) {
     at_text_add(out, "    printf(\"\\n\");\n");
 }
 
+/* What the kernel and the reference make of the data that are there. */
+static void run_reference(at_arena *a, at_text *out, const at_face *f) {
+    const at_compute *c = f->of->program->compute;
+    widen(out, f);
+    for (int i = f->num_inputs; i < f->num; i++)
+        if (c->tensors[f->tensors[i].tensor].lies_in) clear(a, out, f, i);
+    for (int i = 0; i < f->num; i++)
+        if (f->tensors[i].is_ordered) own_order(out, f, i);
+    at_text_addf(out, "    %s_reference(buf, reference_workspace, 0);\n", f->of->name);
+}
+
+static void run_fast(at_arena *a, at_text *out, const at_face *f, bool exact) {
+    if (f->fast) prepare_fast(out, f);
+    call_fast(out, f, "    ");
+    if (f->fast) finish_fast(out, f);
+    compare(a, out, f, exact);
+}
+
 /* The kernel on each set of data, the first one last: times are its. */
 static void check_draws(at_arena *a, at_text *out, const at_family *family, const at_face *f,
                         const filling *with) {
-    const at_compute *c = f->of->program->compute;
     const bool exact = with->rule.is_exact;
     list_buffers(out, f, exact);
+    if (with->rule.cover.covers.len) {
+        fill(out, f, with, &with->rule.cover);
+        at_file_begin_cover(out, f, &with->rule.cover);
+        run_reference(a, out, f);
+        run_fast(a, out, f, exact);
+        at_file_end_cover(out, f, &with->rule.cover);
+    }
     for (int draw = with->rule.num_draws; draw-- > 0;) {
-        fill(out, f, with, draw);
-        widen(out, f);
-        for (int i = f->num_inputs; i < f->num; i++)
-            if (c->tensors[f->tensors[i].tensor].lies_in) clear(a, out, f, i);
-        for (int i = 0; i < f->num; i++)
-            if (f->tensors[i].is_ordered) own_order(out, f, i);
-        at_text_addf(out, "    %s_reference(buf, reference_workspace, 0);\n", f->of->name);
+        fill(out, f, with, &with->rule.draw[draw]);
+        run_reference(a, out, f);
         if (f->name) {
             at_text_addf(out, "    %s(", f->name);
             buffers(out, f, AT_CALL_PLAIN, "");
@@ -652,12 +670,7 @@ static void check_draws(at_arena *a, at_text *out, const at_family *family, cons
             call_family(out, family, f);
             compare(a, out, f, exact);
         }
-        if (f->fast) {
-            prepare_fast(out, f);
-            call_fast(out, f, "    ");
-            finish_fast(out, f);
-            compare(a, out, f, exact);
-        }
+        if (f->fast) run_fast(a, out, f, exact);
     }
 }
 
@@ -742,12 +755,13 @@ at_status at_file_main(at_arena *a, const at_face *kernels, int n, const at_fami
                          AT_AGREES) "\n\n");
     print_peaks(a, out, faces, n);
     filling *with = AT_NEW_ARRAY(a, filling, n);
-    bool whole = false, real = false, any = false;
+    bool whole = false, real = false, any = false, covers = false;
     for (int i = 0; i < n; i++) {
         AT_TRY(choose_filling(a, &faces[i], &with[i], err));
         *(has_wholes(&faces[i], &with[i]) ? &whole : &real) |= has_floats(&faces[i]);
         apart |= has_few_bounds(&faces[i], &with[i]);
         any |= faces[i].num_inputs > 0;
+        covers |= with[i].rule.cover.covers.len > 0;
     }
     if (any) at_text_add(out, next_2_helper);
     if (patterns) at_text_add(out, pattern_helper);
@@ -756,6 +770,7 @@ at_status at_file_main(at_arena *a, const at_face *kernels, int n, const at_fami
     if (whole) at_text_add(out, whole_helper);
     if (real) at_text_add(out, real_helper);
     at_file_half_helpers(faces, n, out);
+    if (covers) at_file_cover_helper(out);
     for (int i = 0; i < n; i++) {
         const at_face *f = &faces[i];
         const at_compute *c = f->of->program->compute;

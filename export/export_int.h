@@ -3,6 +3,7 @@
 #define AT_EXPORT_INT_H
 
 #include "export/export.h"
+#include "schedule/data.h"
 
 /* ---- faces (face.c): what people call a kernel with ------------------------------------------ */
 
@@ -118,6 +119,10 @@ void at_family_define(at_arena *a, at_text *out, const at_family *f);
 /* Of floats of 16 bits: what the main needs, and inputs, of a statement that makes floats f. */
 void at_file_half_helpers(const at_face *faces, int n, at_text *out);
 void at_file_fill_halves(at_text *out, const at_face_tensor *t, int at, const at_text *floats);
+/* Of a draw with covers: what the main needs, and the loop around a run of kernel and reference. */
+void at_file_cover_helper(at_text *out);
+void at_file_begin_cover(at_text *out, const at_face *f, const at_draw *draw);
+void at_file_end_cover(at_text *out, const at_face *f, const at_draw *draw);
 void at_file_main_includes(at_text *out);
 at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_families *families,
                        at_text *out, at_error *err);

@@ -42,12 +42,27 @@ typedef struct at_placed {
     int64_t more, step;
 } at_placed;
 
+/* Few long rows of an input, of each of which one element wins: in run n another one than in the
+ * runs before, so that each `group` of places has a winner in some row of some run. */
+enum { AT_COVER_AXES = 32 };
+typedef struct at_cover {
+    int tensor;
+    int64_t rows, terms, group, runs;
+    /* An element's offset: digits of the row's number and of the place's, the last one first. */
+    int64_t base, extent[AT_COVER_AXES], stride[AT_COVER_AXES];
+    int row_axes, axes;
+    double value, unit; /* the winner of a row is row % different units beyond value */
+    int64_t different;
+} at_cover;
+int64_t at_cover_offset(const at_cover *x, int64_t row, int64_t place);
+
 /* One set of data. */
 typedef struct at_draw {
     at_fill *fill; /* [tensor] of inputs and weights */
     AT_VEC(at_placed) extremes;
-    int entries;    /* which draw of entries index tensors have: 0 or 1 (at_index_fill) */
-    bool is_coarse; /* integers are multiples of a power of two (at_data_wholes) */
+    AT_VEC(at_cover) covers; /* beside which there are no extremes */
+    int entries;             /* which draw of entries index tensors have: 0 or 1 (at_index_fill) */
+    bool is_coarse;          /* integers are multiples of a power of two (at_data_wholes) */
 } at_draw;
 
 enum { AT_MOST_DRAWS = 4 };
@@ -58,6 +73,7 @@ typedef struct at_data_rule {
     bool is_exact;
     int num_draws;
     at_draw draw[AT_MOST_DRAWS];
+    at_draw cover; /* one more, which is run again and again; without covers: it is not there */
 } at_data_rule;
 
 /* What is known of the data already. */

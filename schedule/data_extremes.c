@@ -95,21 +95,10 @@ static int64_t step_between(const data_rows *r, double above) {
     return sharing > (double)step ? (int64_t)ceil(sharing) : step;
 }
 
-/* As far beyond the ends, lest what stands beside an element in its term decides; 0: nothing does,
- * or sums would not be exact. */
-static double beyond_others(const data_rows *r, const at_draw *draw) {
-    enum { TIMES = 4 };
-    const at_fill *f = &draw->fill[r->tensor];
-    if (r->is_alone || r->ruler->c->in_steps ||
-        (r->ruler->is_exact && data_ratio(r->ruler, TIMES) > DATA_EXACT_RATIO))
-        return 0;
-    return f->unit * (f->hi - f->lo) / 2 * (TIMES - 1);
-}
-
 /* Where the same element is the best of its row as the largest or as the smallest, as others say,
  * two places have one of each. */
 static int64_t plant(const data_rows *r, double above, int number, at_draw *draw) {
-    const double far = above > 0 || number ? above : beyond_others(r, draw);
+    const double far = above > 0 || number ? above : data_rows_beyond(r);
     const winners w = among(r, r->winner != DATA_LOW, far, draw),
                   other = r->winner == DATA_EITHER ? among(r, false, far, draw) : (winners){0};
     const int64_t step = step_between(r, above), first = number * ((r->num + step - 1) / step);

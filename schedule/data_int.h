@@ -154,6 +154,9 @@ int64_t data_rows_at(const data_rows *r, int64_t row, int64_t place);
 /* The largest, or the smallest, that an element is to be: `above` beyond the end of what it is
  * drawn from; 0: half as far as the ends are apart. Of integers the end. */
 double data_rows_end(const data_rows *r, bool is_high, double above);
+/* So far beyond, lest what stands beside an element in its term decides; 0: nothing does, or sums
+ * would not be exact. */
+double data_rows_beyond(const data_rows *r);
 bool data_rows_are_whole(const data_rows *r); /* are these elements integers, or entries? */
 at_wholes data_rows_wholes(const data_rows *r);
 
@@ -162,6 +165,9 @@ at_wholes data_rows_wholes(const data_rows *r);
 int64_t data_plant_extremes(const data_ruler *r, double above, int number, at_draw *draw);
 /* Plants a few elements of such rows that lie 8 to 64 beyond the other ends. */
 void data_plant_small(const data_ruler *r, at_draw *draw);
+
+/* Rows whose winners are to go from place to place (data_cover.c). */
+void data_cover(const data_ruler *r, at_draw *draw);
 
 /* Elements behind each other that a reduction of this input's elements as they are goes over; 0:
  * there is none. */

@@ -128,6 +128,15 @@ double data_rows_end(const data_rows *r, bool is_high, double above) {
     return is_high ? f->unit * f->hi + beyond : f->unit * f->lo - beyond;
 }
 
+double data_rows_beyond(const data_rows *r) {
+    enum { TIMES = 4 };
+    const at_fill *f = &r->draw->fill[r->tensor];
+    if (r->is_alone || r->ruler->c->in_steps ||
+        (r->ruler->is_exact && data_ratio(r->ruler, TIMES) > DATA_EXACT_RATIO))
+        return 0;
+    return f->unit * (f->hi - f->lo) / 2 * (TIMES - 1);
+}
+
 bool data_rows_are_whole(const data_rows *r) { return is_whole(r, r->tensor); }
 
 /* How often the element makes a term better when it is large, and when it is small; and worse. */

@@ -507,6 +507,12 @@ static void add_entries(const data_ruler *r, at_data_rule *out) {
     out->draw[out->num_draws++].entries = 1;
 }
 
+/* The values of the first draw without its winners. */
+static void add_cover(const data_ruler *r, at_data_rule *out) {
+    out->cover = (at_draw){.fill = out->draw[0].fill, .is_coarse = out->draw[0].is_coarse};
+    data_cover(r, &out->cover);
+}
+
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err) {
     data_ruler r;
@@ -515,6 +521,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     if (c->in_steps) {
         AT_TRY(find_in_steps(&r, out, err));
         add_entries(&r, out);
+        add_cover(&r, out);
         return AT_OK;
     }
     r.look = data_look_new(a, c, values, known, true);
@@ -525,5 +532,6 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     out->draw[0].fill = r.fill;
     AT_TRY(data_second_draw(&r, out, err));
     add_entries(&r, out);
+    add_cover(&r, out);
     return AT_OK;
 }

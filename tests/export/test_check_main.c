@@ -249,11 +249,61 @@ static void only_one_end(void **state) {
     at_arena_free(a);
 }
 
+/* Of few long rows each fourth of elements, as vectors have them, is missed where it is left out,
+ * whatever is done with them before they are compared: each four have a winner in some run. */
+static void left_out_elements(void **state) {
+    (void)state;
+    enum { PLACES = 1500 };
+    static const char *const texts[] = {
+        "most[m:M] = max(v:V) x[m, v]\nfirst[m:M] = min(v:V) x[m, v] == most[m] ? v : inf\n",
+        "most[m:M] = max(v:V) x[m, v]*0.3\nfirst[m:M] = most[m] + 1\n",
+        "r[m:M, v:V] = max(x[m, v], 0)\nmost[m:M] = max(v:V) r[m, v]\nfirst[m:M] = most[m] - 1\n",
+    };
+    static const char wrapper[] =
+        "static void gemm_without(const float *x, float *out, void *workspace) {\n"
+        "    static float part[4500];\n"
+        "    const long from = atol(getenv(\"LEFT_OUT\"));\n"
+        "    memcpy(part, x, sizeof part);\n"
+        "    for (long i = 0; i < 3; i++)\n"
+        "        for (long k = from; k < from + 4; k++) part[i * 1500 + k] = part[i * 1500];\n"
+        "    gemm(part, out, workspace);\n}\n\n";
+    static const char check[] = "static int at_check_gemm(void)";
+    const at_target *scalar = at_target_find("scalar");
+    const at_file_options o = {.with_main = true};
+    at_arena *a = at_arena_new();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        at_file_kernel k;
+        at_config config;
+        at_text whole = {0};
+        at_task *task = task_of_text(
+            a, "rows", at_format(a, "args M=3, V=1500\nx[M, V] : input\n%s", texts[i]), "");
+        CALL(at_task_default_config(a, task, scalar->default_lanes, &config, &err));
+        assert_true(kernel_of(a, task, &config, AT_DIALECT_C, scalar, "gemm", &k));
+        CALL(at_emit_file(a, &k, 1, &o, &whole, NULL, &err));
+        const char *text = at_text_str(&whole), *from = strstr(text, check);
+        assert_non_null(from);
+        write_text("main.c", at_format(a, "%.*s%s%s", (int)(from - text), text, wrapper, from));
+        run("sed -i '/at_check_gemm(void)/,$s/ gemm(b/ gemm_without(b/' main.c");
+        run("cc -O1 main.c -o main");
+        for (int at = 4; at < PLACES; at += 188) {
+            char *said;
+            size_t n;
+            const int status =
+                system(at_format(a, "cd %s && LEFT_OUT=%d ./main >messages", folder, at));
+            CALL(read_whole(a, at_format(a, "%s/messages", folder), &said, &n, &err));
+            if (status != 1 << 8 || !strstr(said, "elements are wrong"))
+                fail_msg("%s without elements from %d on: %s", texts[i], at, said);
+        }
+        at_text_free(&whole);
+    }
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_isa),     cmocka_unit_test(right_only_once),
-        cmocka_unit_test(least_byte),    cmocka_unit_test(edited_wrongly),
-        cmocka_unit_test(lost_tails),    cmocka_unit_test(only_one_end),
-        cmocka_unit_test(between_bounds)};
+        cmocka_unit_test(every_isa),      cmocka_unit_test(right_only_once),
+        cmocka_unit_test(least_byte),     cmocka_unit_test(edited_wrongly),
+        cmocka_unit_test(lost_tails),     cmocka_unit_test(only_one_end),
+        cmocka_unit_test(between_bounds), cmocka_unit_test(left_out_elements)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
