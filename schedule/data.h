@@ -54,7 +54,6 @@ typedef struct at_cover {
     double value, unit; /* the winner of a row is row % different units beyond value */
     int64_t different;
 } at_cover;
-int64_t at_cover_offset(const at_cover *x, int64_t row, int64_t place);
 
 /* One set of data. */
 typedef struct at_draw {

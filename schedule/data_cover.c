@@ -6,6 +6,16 @@
 enum { LEAST_GROUP = 4, MOST_GROUP = 64, MOST_RUNS = 1 << 12, DIFFERENT = 3, MOST_RANGE = 16 };
 #define MOST_WORK 0x1p28 /* elements in all runs: some tenths of a second of plain loops */
 
+static int64_t offset_at(const at_cover *x, int64_t row, int64_t place) {
+    int64_t offset = x->base;
+    for (int i = x->axes; i-- > 0;) {
+        int64_t *n = i < x->row_axes ? &row : &place;
+        offset += *n % x->extent[i] * x->stride[i];
+        *n /= x->extent[i];
+    }
+    return offset;
+}
+
 /* The offset as a sum over the digits of row and place; false: it is none. */
 static bool find_strides(const data_rows *r, at_cover *x) {
     enum { LOOKED_AT = 64 };
@@ -28,19 +38,9 @@ static bool find_strides(const data_rows *r, at_cover *x) {
     for (int k = 0; k < LOOKED_AT; k++) {
         const int64_t row = (int64_t)at_rng_below(&rng, (uint64_t)r->num),
                       place = (int64_t)at_rng_below(&rng, (uint64_t)r->terms);
-        if (data_rows_at(r, row, place) != at_cover_offset(x, row, place)) return false;
+        if (data_rows_at(r, row, place) != offset_at(x, row, place)) return false;
     }
     return x->base >= 0;
-}
-
-int64_t at_cover_offset(const at_cover *x, int64_t row, int64_t place) {
-    int64_t offset = x->base;
-    for (int i = x->axes; i-- > 0;) {
-        int64_t *n = i < x->row_axes ? &row : &place;
-        offset += *n % x->extent[i] * x->stride[i];
-        *n /= x->extent[i];
-    }
-    return offset;
 }
 
 static double all_elements(const data_ruler *r) {
