@@ -69,13 +69,15 @@ static void add_reading(at_text *out, const at_net_emit_options *o) {
     }
     at_text_addf(out,
                  "    void *weights = memory_of(%s_weights_bytes());\n"
-                 "    FILE *file = fopen(count > 1 ? words[1] : ",
+                 "    const char *path = count > 1 ? words[1] : ",
                  o->name);
     at_text_add_c_string(out, o->weights);
     at_text_addf(out,
-                 ", \"rb\");\n"
+                 ";\n    FILE *file = fopen(path, \"rb\");\n"
                  "    if (!file || fread(weights, 1, %s_weights_bytes(), file) != "
-                 "%s_weights_bytes())\n        return puts(\"the weights cannot be read\"), 1;\n"
+                 "%s_weights_bytes())\n        "
+                 "return printf(\"%%s: the weights cannot be read; the first word of the command "
+                 "is their path\\n\", path), 1;\n"
                  "    fclose(file);\n",
                  o->name, o->name);
 }

@@ -79,6 +79,9 @@ static void from_file_to_program(void **state) {
     r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --log net.log --main -o net.c");
     expect_text(r->out, "4 of 4 kinds of parts are tuned, by net.log");
     cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 net.c -o net && ./net");
+    cli_expect(0, "mkdir -p elsewhere && cd elsewhere && ../net ../net.bin");
+    expect_text(cli_expect(1, "cd elsewhere && ../net")->out,
+                "net.bin: the weights cannot be read; the first word of the command is their path");
     r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --weights source --main -o own.c");
     expect_text(r->out, "0 of 4 kinds of parts are tuned");
     assert_string_equal(r->err, "");
