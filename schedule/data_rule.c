@@ -440,15 +440,15 @@ static void place_few(const data_ruler *r, bool has_floats, at_draw *out) {
     }
 }
 
-/* Do some values lie between the bounds, or on either side of the only one? */
+/* Do some values lie between the bounds, and some beyond, or on either side of the only one? */
 static bool is_met(const data_ruler *r, const data_decision *d) {
     const int n = data_kept(d);
     int between = 0;
-    const double few = 0.05;
+    const double least = d->is_lone ? 0.05 : 0.25, most = d->is_lone ? 0.95 : 0.98;
     for (int i = 0; i < n; i++)
         between += d->is_lone ? d->x[i] < d->at : fabs(d->x[i] - d->at) < d->width / 2;
     if (d->is_added || d->is_sum || !has_width(r, d) || !n) return true;
-    return d->is_lone ? between >= few * n && between <= (1 - few) * n : between >= 0.25 * n;
+    return between >= least * n && between <= most * n;
 }
 
 /* Where some of what meets bounds on the first draw is nearly all beyond them, it lies between on a

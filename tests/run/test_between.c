@@ -117,8 +117,31 @@ static void chains(void **state) {
     expect_all(all, sizeof all / sizeof *all);
 }
 
+/* Where results are small beside the bounds, other floats make them reach either. */
+static void reached(void **state) {
+    (void)state;
+    text_subject s;
+    text_subject_open(
+        &s,
+        SHAPES("f32", "s8") "f[1] : input\ng[N] : weight\n"
+                            "q[m:M, k:K] : s8 = round(x[m, k]*f[0])\n"
+                            "s[m:M, n:N] : s32 = sum(k:K) q[m, k]*w[n, k]\n"
+                            "t[m:M, n:N] = s[m, n]*g[n]\n"
+                            "y[m:M, n:N] : s8 = min(max(round(t[m, n]*0.5), -127), 127)\n",
+        "");
+    const int y = at_compute_find(s.compute, "y");
+    bool is_least = false, is_most = false;
+    for (int k = 0; k < s.num_draws; k++)
+        for (int64_t i = 0; i < at_dataset_elements(&s.draw[k], y); i++) {
+            is_least |= at_dataset_expected(&s.draw[k], y, i) == -127;
+            is_most |= at_dataset_expected(&s.draw[k], y, i) == 127;
+        }
+    assert_true(is_least && is_most);
+    text_subject_close(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(constants), cmocka_unit_test(scales),
-                                       cmocka_unit_test(chains)};
+                                       cmocka_unit_test(chains), cmocka_unit_test(reached)};
     return cmocka_run_group_tests_name("run/between", tests, NULL, NULL);
 }
