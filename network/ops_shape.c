@@ -135,6 +135,31 @@ static at_status eye_like(net_op *o) {
     return AT_OK;
 }
 
+/* a - b cos(w) + c cos(2w), w once around. */
+static at_status window(net_op *o, double a, double b, double c) {
+    const at_net_type type = (at_net_type)op_int(o, "output_datatype", AT_NET_FLOAT);
+    enum { MOST = 1 << 24 };
+    const int64_t *size;
+    int n;
+    AT_TRY(op_known_ints(o, 0, &size, &n));
+    if (n != 1 || size[0] < 0 || size[0] > MOST)
+        return op_fail(o, "a size from 0 to %d is accepted", MOST);
+    if (!at_net_type_is_float(type)) return op_missing(o, "of element type %d", (int)type);
+    AT_TRY(op_out(o, 0, type, 1, size));
+    void *data;
+    AT_TRY(op_constant(o, 0, &data));
+    const double steps = (double)(op_int(o, "periodic", 1) ? size[0] : size[0] - 1);
+    for (int64_t i = 0; i < size[0]; i++) {
+        const double w = 6.283185307179586 * (double)i / steps;
+        at_net_store(type, data, i, size[0] == 1 ? 1 : a - b * cos(w) + c * cos(2 * w));
+    }
+    return AT_OK;
+}
+
+static at_status hann_window(net_op *o) { return window(o, 0.5, 0.5, 0); }
+static at_status hamming_window(net_op *o) { return window(o, 25 / 46.0, 21 / 46.0, 0); }
+static at_status blackman_window(net_op *o) { return window(o, 0.42, 0.5, 0.08); }
+
 const at_net_row net_rows_shape[] = {
     {"Constant", "", 1, AT_NET_OTHER, 0, 0, 1, constant},
     {"ConstantOfShape", "", 9, AT_NET_OTHER, 1, 1, 1, constant_of_shape},
@@ -142,6 +167,9 @@ const at_net_row net_rows_shape[] = {
     {"Range", "", 11, AT_NET_OTHER, 3, 3, 1, range},
     {"NonZero", "", 9, AT_NET_OTHER, 1, 1, 1, non_zero},
     {"EyeLike", "", 9, AT_NET_OTHER, 1, 1, 1, eye_like},
+    {"HannWindow", "", 17, AT_NET_OTHER, 1, 1, 1, hann_window},
+    {"HammingWindow", "", 17, AT_NET_OTHER, 1, 1, 1, hamming_window},
+    {"BlackmanWindow", "", 17, AT_NET_OTHER, 1, 1, 1, blackman_window},
     {"Size", "", 1, AT_NET_OTHER, 1, 1, 1, size},
     NET_ROWS_END,
 };
