@@ -84,7 +84,7 @@ static at_status area_sine(net_op *o) {
 
 static at_status area_cosine(net_op *o) {
     define_area_sine(o);
-    return result(o, "X0 > 1000000.0 ? large(X0) : area(sqrt((X0 - 1)*(X0 + 1)))");
+    return result(o, "X0 > 1000000.0 ? large(X0) : area(sqrt(X0 - 1)*sqrt(X0 + 1))");
 }
 
 /* Up to 0.5, with an error below 6e-12. */

@@ -1,0 +1,147 @@
+/* Operators of one or few lines of text beside the C library and plain loops of the test's own:
+ * functions of an element, elements at places between others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/arena.h"
+#include "tests/network/made_net.h"
+
+/* The output y, in double, of a network of one node with one input. */
+static const double *compute(onnx_graph *g, const float *input) {
+    at_text bytes = onnx_model(g, 20);
+    const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
+    const size_t size = bytes.len;
+    const void *inputs[] = {input};
+    at_net_reference *r;
+    at_net *net;
+    at_error err;
+    double *outputs[4];
+    at_text_free(&bytes);
+    if (at_net_parse(kept, size, NULL, NULL, &net, &err) != AT_OK ||
+        at_net_reference_new(net, NULL, &r, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    if (at_net_reference_run(r, inputs, arena, outputs, NULL, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    at_net_reference_free(r);
+    at_net_close(net);
+    return outputs[0];
+}
+
+/* ---- functions of an element ----------------------------------------------------------------- */
+
+/* Also near 0, where differences would cancel, and outside of what a function is for. */
+static void functions(void **state) {
+    (void)state;
+    static const struct {
+        const char *op;
+        double (*of)(double);
+    } rows[] = {{"Tan", tan},   {"Atan", atan},   {"Asin", asin},   {"Acos", acos},  {"Sinh", sinh},
+                {"Cosh", cosh}, {"Asinh", asinh}, {"Acosh", acosh}, {"Atanh", atanh}};
+    static const float x[] = {0,  1e-20f,  -3e-7f, 1e-3f, -0.3f, 0.5f, -0.51f, 0.9f,  1,
+                              -1, 1.0001f, -1.7f,  3,     -20,   80,   -2e5f,  1e30f, NAN};
+    enum { N = sizeof x / sizeof *x };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, at_format(arena, "%d", N));
+        onnx_node(&g, rows[i].op, "x", "y", "");
+        onnx_output(&g, "y");
+        const double *y = compute(&g, x);
+        for (int k = 0; k < N; k++) {
+            const double expected = rows[i].of(x[k]);
+            if (rows[i].of == tan && fabs(x[k]) > 131072) continue; /* sines are NaN there */
+            if (y[k] == expected || (isnan(y[k]) && isnan(expected))) continue;
+            if (!(fabs(y[k] - expected) <= 1e-10 * fabs(expected)))
+                fail_msg("%s of %.9g is %.17g, not %.17g", rows[i].op, (double)x[k], y[k],
+                         expected);
+        }
+    }
+}
+
+/* ---- places in a grid ------------------------------------------------------------------------ */
+
+enum { H = 3, W = 5, PLACES = 60 };
+
+static const float *picture(void) {
+    float *x = AT_NEW_ARRAY(arena, float, H *W);
+    for (int i = 0; i < H * W; i++) x[i] = (float)((i * 37 + 11) % 29 - 14) / 8;
+    return x;
+}
+
+/* Element i of n as the padding has it: step by step from edge to edge. -1: none. */
+static int padded(int i, int n, char padding, bool aligned) {
+    while (i < 0 || i >= n) {
+        if (padding == 'z') return -1;
+        if (padding == 'b') i = i < 0 ? 0 : n - 1;
+        else if (i < 0) i = aligned ? -i : -1 - i;
+        else i = aligned ? 2 * (n - 1) - i : 2 * n - 1 - i;
+    }
+    return i;
+}
+
+static double share(char mode, double distance) {
+    const double d = fabs(distance), a = -0.75;
+    if (mode == 'n') return d == 0;
+    if (mode == 'l') return d < 1 ? 1 - d : 0;
+    return d <= 1  ? (a + 2) * d * d * d - (a + 3) * d * d + 1
+           : d < 2 ? a * (d * d * d - 5 * d * d + 8 * d - 4)
+                   : 0;
+}
+
+static double sampled(const float *x, double gx, double gy, char mode, char padding, bool aligned) {
+    double px = aligned ? (gx + 1) / 2 * (W - 1) : ((gx + 1) * W - 1) / 2,
+           py = aligned ? (gy + 1) / 2 * (H - 1) : ((gy + 1) * H - 1) / 2, sum = 0;
+    if (mode == 'n') px = nearbyint(px), py = nearbyint(py);
+    for (int i = (int)floor(py) - 1; i <= (int)floor(py) + 2; i++)
+        for (int j = (int)floor(px) - 1; j <= (int)floor(px) + 2; j++) {
+            const int h = padded(i, H, padding, aligned), w = padded(j, W, padding, aligned);
+            if (h < 0 || w < 0) continue;
+            sum += share(mode, i - py) * share(mode, j - px) * (double)x[h * W + w];
+        }
+    return sum;
+}
+
+static void check_grid(const char *mode, const char *padding, bool aligned) {
+    at_text grid = {0};
+    float places[PLACES][2];
+    for (int i = 0; i < PLACES; i++)
+        for (int k = 0; k < 2; k++) {
+            places[i][k] = (float)((i * 53 + k * 29) % 127 - 63) / 20;
+            at_text_addf(&grid, "%.9g ", (double)places[i][k]);
+        }
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,1,3,5");
+    onnx_constant(&g, "grid", AT_NET_FLOAT, "1,15,4,2", at_text_take(arena, &grid), true);
+    onnx_node(
+        &g, "GridSample", "x grid", "y",
+        at_format(arena, "mode='%s' padding_mode='%s' align_corners=%d", mode, padding, aligned));
+    onnx_output(&g, "y");
+    const float *x = picture();
+    const double *y = compute(&g, x);
+    for (int i = 0; i < PLACES; i++) {
+        const double expected = sampled(x, places[i][0], places[i][1], *mode, *padding, aligned);
+        if (fabs(y[i] - expected) > 1e-9)
+            fail_msg("%s, %s, %d: place %d is %.12g, not %.12g", mode, padding, aligned, i, y[i],
+                     expected);
+    }
+}
+
+static void grids(void **state) {
+    (void)state;
+    static const char *const modes[] = {"nearest", "linear", "cubic"}, *const paddings[] = {
+                                                                           "zeros", "border",
+                                                                           "reflection"};
+    for (int i = 0; i < 9; i++)
+        for (int aligned = 0; aligned < 2; aligned++)
+            check_grid(modes[i / 3], paddings[i % 3], aligned);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(functions), cmocka_unit_test(grids)};
+    return cmocka_run_group_tests_name("network/samples", tests, make_arena, free_arena);
+}
