@@ -512,7 +512,7 @@ static void places(onnx_graph *g) {
     onnx_numbers(g, "table", "20,24", 3, false);
     onnx_numbers(g, "x", "20,24", 4, false);
     onnx_node(g, "GatherND", "table n", "y", "");
-    onnx_node(g, "ScatterND", "x n y", "z", "");
+    onnx_node(g, "ScatterND", "x n y", "z", "reduction='add'");
     onnx_output(g, "y");
     onnx_output(g, "z");
 }
