@@ -71,16 +71,16 @@ static const char *memory(general *m, int t) {
 }
 
 static const char *element(general *m, int t, const char *const *index) {
-    return at_format(m->arena, "%s%s[%s]", m->c->tensors[t].role == AT_ROLE_INDEX ? "(long)" : "",
-                     memory(m, t), flat(m, t, index));
+    return at_format(m->arena, "%s[%s]", memory(m, t), flat(m, t, index));
 }
 
 static const char *read_tensor(general *m, const at_expr *e) {
     const char *index[MAX_AXES];
     for (int i = 0; i < e->nargs; i++) index[i] = emit(m, e->arg[i]);
-    if (in_memory(m, e->ref)) return element(m, e->ref, index);
-    const char *call =
-        at_format(m->arena, "%s_%s(s, buf, workspace", m->entry, m->c->tensors[e->ref].name);
+    const char *type = at_tensor_has_entries(&m->c->tensors[e->ref]) ? "(long)" : "";
+    if (in_memory(m, e->ref)) return at_format(m->arena, "%s%s", type, element(m, e->ref, index));
+    const char *call = at_format(m->arena, "%s%s_%s(s, buf, workspace", type, m->entry,
+                                 m->c->tensors[e->ref].name);
     for (int i = 0; i < e->nargs; i++) call = at_format(m->arena, "%s, %s", call, index[i]);
     return at_format(m->arena, "%s)", call);
 }
@@ -274,10 +274,11 @@ static void emit_stage(general *m, at_text *out, int t) {
 }
 
 bool at_general_fits(const at_compute *c) {
-    if (c->has_integers || c->has_halves) return false;
+    if (c->has_halves) return false;
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
-        if (x->is_table || x->is_places || x->num_axes + x->num_reduce > MAX_AXES ||
+        const bool is_number = at_type_of(x->type)->is_int && !at_tensor_has_entries(x);
+        if (x->is_table || is_number || x->num_axes + x->num_reduce > MAX_AXES ||
             (x->body && at_expr_find(x->body, has_bits, NULL)))
             return false;
     }
