@@ -70,22 +70,29 @@ static at_status join_node(joining *g, int node) {
     return AT_OK;
 }
 
-static bool has_sizes(const at_joined_tensor *t, const at_net_value *v) {
-    if (t->num_axes != v->rank) return false;
-    for (int i = 0; i < v->rank; i++)
-        if (t->axes[i].extent != v->dims[i]) return false;
-    return true;
+/* The same axes, or as many of the same names, as those of a picture that is resized step by step.
+ */
+static bool has_axes(const at_joined_tensor *t, const at_joined_tensor *of) {
+    bool sizes = true, names = true;
+    if (t->num_axes != of->num_axes) return false;
+    for (int i = 0; i < t->num_axes; i++) {
+        sizes &= t->axes[i].extent == of->axes[i].extent;
+        names &= !strcmp(t->axes[i].name, of->axes[i].name);
+    }
+    return sizes || names;
 }
 
 /* Values as they lie in memory: of inputs and outputs, and of what is computed between; a node's
- * inner stages of the same sizes as its output like that. */
+ * inner stages with the axes of its output like that. */
 static void set_orders(joining *g) {
-    for (int i = g->j.tensors.len - 1, v = -1; i >= 0; i--) {
+    at_joined_tensor of = {.value = -1}; /* as it was declared */
+    for (int i = g->j.tensors.len - 1; i >= 0; i--) {
         const at_joined_tensor *t = &g->j.tensors.data[i];
-        bool inner = t->role == AT_ROLE_STAGE && t->value < 0;
-        if (!inner) v = t->value;
-        if (v < 0 || !g->cut->orders[v] || (inner && !has_sizes(t, value_at(g, v)))) continue;
-        at_join_permute(&g->j, i, g->cut->orders[v]);
+        const bool is_inner = t->role == AT_ROLE_STAGE && t->value < 0;
+        if (!is_inner) of = *t;
+        if (of.value < 0 || !g->cut->orders[of.value]) continue;
+        if (is_inner && !has_axes(t, &of)) continue;
+        at_join_permute(&g->j, i, g->cut->orders[of.value]);
     }
 }
 
