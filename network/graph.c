@@ -3,6 +3,8 @@
  * known is its branch. What is missing is collected, and told at once. */
 #include "network/graph_int.h"
 
+#include "network/graph.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -314,6 +316,24 @@ static at_status add_operator(net_builder *b, scope *s, const net_raw_node *n, i
     at_text_free(&o.text);
     at_arena_free(scratch);
     return status;
+}
+
+bool at_net_write_node(at_net *net, at_net_node *n) {
+    const at_net_row *row = net_row_find("", n->op, n->version);
+    at_error err;
+    if (!row) return false;
+    at_arena *scratch = at_arena_new();
+    net_op o = {.arena = scratch, .net = net, .node = n, .err = &err};
+    o.out = AT_NEW_ARRAY(scratch, net_out, n->num_outputs + 1);
+    const bool written = row->build(&o) == AT_OK;
+    if (written) {
+        n->row = row;
+        n->kind = row->kind;
+        n->text = at_strdup(net->arena, at_text_str(&o.text));
+    }
+    at_text_free(&o.text);
+    at_arena_free(scratch);
+    return written;
 }
 
 /* A branch in place of its If: what it gives has the names of the If's outputs. */

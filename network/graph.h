@@ -15,6 +15,12 @@ at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers);
  * make. */
 void at_net_move_edges(at_net *net);
 
+/* group_norms.c: groups of channels are normalized by one node. */
+void at_net_find_group_norms(at_net *net);
+/* graph.c: the text and the kind of a node that has its op, version, inputs and attributes; false:
+ * it cannot be, and the node is as it was. */
+bool at_net_write_node(at_net *net, at_net_node *n);
+
 /* shuffles.c: convolutions read shuffled channels where they were before. */
 void at_net_leave_shuffles(at_net *net);
 /* repeats.c: what is repeated along an axis is read where it is. */

@@ -277,6 +277,8 @@ at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers) {
     at_net *copy = copy_net(a, net);
     drop_dead(copy);
     join_equal(copy);
+    at_net_find_group_norms(copy);
+    drop_dead(copy);
     if (integers) {
         at_net_use_integers(copy);
         drop_dead(copy);

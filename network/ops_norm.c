@@ -189,17 +189,23 @@ static at_status group_normalization(net_op *o) {
     const char *sizes = "", *places = "", *own = "";
     int64_t terms = each;
     for (int i = 2; i < x->rank; i++) {
-        sizes = op_format(o, "%s, r%d:%lld", sizes, i, (long long)x->dims[i]);
+        sizes = op_format(o, "%s%sr%d:%lld", sizes, *sizes ? ", " : "", i, (long long)x->dims[i]);
         places = op_format(o, "%s, r%d", places, i);
         own = op_format(o, "%s, a%d", own, i);
         terms *= x->dims[i];
     }
     const char *rows = op_format(o, "n:%lld, g:%lld", (long long)x->dims[0], (long long)groups);
-    const char *in = op_format(o, "x0[n, g*%lld + c%s]", (long long)each, places);
-    op_add(o, "t[%s] = sum(c:%lld%s) %s\n", rows, (long long)each, sizes, in);
+    const char *channels =
+        op_format(o, "n:%lld, c:%lld", (long long)x->dims[0], (long long)x->dims[1]);
+    const char *in = op_format(o, "x0[n, c%s]", places),
+               *of = op_format(o, "k:%lld", (long long)each);
+    op_add(o, "u[%s] = %s%s%s%s\n", channels, *sizes ? "sum(" : "", sizes, *sizes ? ") " : "", in);
+    op_add(o, "t[%s] = sum(%s) u[n, g*%lld + k]\n", rows, of, (long long)each);
     op_add(o, "m[%s] = t[n, g]/%lld.0\n", rows, (long long)terms);
-    op_add(o, "q[%s] = sum(c:%lld%s) (%s - m[n, g]) * (%s - m[n, g])\n", rows, (long long)each,
-           sizes, in, in);
+    op_add(o, "v[%s] = %s%s%s(%s - m[n, c/%lld]) * (%s - m[n, c/%lld])\n", channels,
+           *sizes ? "sum(" : "", sizes, *sizes ? ") " : "", in, (long long)each, in,
+           (long long)each);
+    op_add(o, "q[%s] = sum(%s) v[n, g*%lld + k]\n", rows, of, (long long)each);
     op_add(o, "d[%s] = rsqrt(q[n, g]/%lld.0 + %s)\n", rows, (long long)terms,
            op_number(o, op_float(o, "epsilon", 1e-5f)));
     const char *channel = by_group ? "g" : "a1";

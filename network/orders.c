@@ -25,6 +25,7 @@ static bool wants_channels_last(const at_net_node *n) {
                                         "Bias",
                                         "LRN",
                                         "InstanceNormalization",
+                                        "GroupNormalization",
                                         "Resize",
                                         "Upsample",
                                         "DepthToSpace",

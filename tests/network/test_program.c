@@ -270,6 +270,59 @@ static void transposed(void **state) {
     onnx_check(arena, &g, "deconv3x3 1 to 2 at 7x3 stride 3");
 }
 
+/* Groups of channels that are normalized by what exporters write for it are one part, with a Mul
+ * and an Add of channels or without, unless others read what is between. */
+static void group_norm(void **state) {
+    (void)state;
+    static const struct {
+        const char *scale, *bias;
+        bool is_read, is_one;
+    } cases[] = {{"12,1,1", "1,12,1,1", false, true},
+                 {"12,1,1", NULL, false, true},
+                 {NULL, NULL, false, true},
+                 {"12,5,1", "12,1,1", false, true},
+                 {NULL, NULL, true, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *last = "normal";
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "2,12,5,7");
+        onnx_numbers(&g, "w", "12,12,1,1", 1, false);
+        onnx_numbers(&g, "of_groups", "3", 2, false);
+        onnx_numbers(&g, "shifts", "3", 3, false);
+        onnx_constant(&g, "groups", AT_NET_INT64, "3", "0 3 -1", true);
+        onnx_constant(&g, "back", AT_NET_INT64, "4", "2 12 5 7", true);
+        onnx_node(&g, "Conv", "x w", "v", "");
+        onnx_node(&g, "Reshape", "v groups", "split", "");
+        onnx_node(&g, "InstanceNormalization", "split of_groups shifts", "normals", "epsilon=0.25");
+        onnx_node(&g, "Reshape", "normals back", "normal", "");
+        if (cases[i].scale) {
+            onnx_numbers(&g, "scale", cases[i].scale, 4, false);
+            onnx_node(&g, "Mul", "scale normal", last = "scaled", "");
+        }
+        if (cases[i].bias) {
+            onnx_numbers(&g, "bias", cases[i].bias, 5, false);
+            onnx_node(&g, "Add", at_format(arena, "%s bias", last), "shifted", "");
+            last = "shifted";
+        }
+        onnx_node(&g, "Relu", last, "r", "");
+        onnx_node(&g, "Conv", "r w", "y", "");
+        if (cases[i].is_read) {
+            onnx_node(&g, "Neg", "normals", "z", "");
+            onnx_output(&g, "z");
+        }
+        onnx_output(&g, "y");
+        at_net *net = onnx_open(arena, &g);
+        at_net_program p = onnx_program(net, NULL);
+        bool is_one = false;
+        for (int k = 0; k < p.cut.num_parts; k++)
+            is_one |= !strncmp(p.cut.parts[k].title, "group normalization", 19);
+        if (is_one != cases[i].is_one) fail_msg("case %zu", i);
+        onnx_check_program(arena, net, &p);
+        at_net_program_free(&p);
+        at_net_close(net);
+    }
+}
+
 /* Values that leave in the middle of chains, however these are cut. */
 static void values_between(void **state) {
     (void)state;
@@ -583,6 +636,7 @@ int main(void) {
         cmocka_unit_test(unread),
         cmocka_unit_test(state_alone),
         cmocka_unit_test(transposed),
+        cmocka_unit_test(group_norm),
         cmocka_unit_test(values_between),
         cmocka_unit_test(edges),
         cmocka_unit_test(halves),
