@@ -105,15 +105,43 @@ void at_index_sizes(const at_expr *e, int most, int *sizes, int *num) {
     at_expr_walk(e, add_size, &(size_list){most, sizes, num});
 }
 
-/* Is it bounded: min or max of something that moves and something that does not? */
-static bool is_bounded(const at_expr *e) {
-    return (e->op == AT_X_MIN || e->op == AT_X_MAX) && !at_expr_reads(e) &&
-           !at_expr_axes(e->arg[0]) != !at_expr_axes(e->arg[1]);
+int at_index_step(const at_expr *e, int axis) {
+    if (!at_expr_uses(e, axis)) return 0;
+    if (e->op == AT_X_NAME) return 1;
+    if (e->op != AT_X_NEG && e->op != AT_X_ADD && e->op != AT_X_SUB) return AT_STEP_OTHER;
+    int x = at_index_step(e->arg[0], axis), y = e->nargs > 1 ? at_index_step(e->arg[1], axis) : 0;
+    if (x == AT_STEP_OTHER || y == AT_STEP_OTHER) return AT_STEP_OTHER;
+    int step = e->op == AT_X_NEG ? -x : e->op == AT_X_ADD ? x + y : x - y;
+    return step < -1 || step > 1 ? AT_STEP_OTHER : step;
+}
+
+static int bounded_operand(const at_expr *e);
+
+/* An index within all its bounds. */
+static const at_expr *within_bounds(const at_expr *e) {
+    const int inside = bounded_operand(e);
+    return inside < 0 ? e : within_bounds(e->arg[inside]);
+}
+
+/* Which operand of a min or max is bounded by the other: the one that moves; of two, as where a
+ * picture is reflected, max(h - 1, 1 - h), the one that goes forwards. -1: none is. */
+static int bounded_operand(const at_expr *e) {
+    if ((e->op != AT_X_MIN && e->op != AT_X_MAX) || at_expr_reads(e)) return -1;
+    const uint32_t axes = at_expr_axes(e->arg[0]), others = at_expr_axes(e->arg[1]);
+    if (!axes != !others) return !axes;
+    const at_expr *x = within_bounds(e->arg[0]), *y = within_bounds(e->arg[1]);
+    for (int k = 0; k < AT_ACCESS_AXES; k++) {
+        if (!((axes & others) >> k & 1)) continue;
+        const int step = at_index_step(x, k), other = at_index_step(y, k);
+        if (step == -other && (step == 1 || step == -1)) return step < 0;
+    }
+    return -1;
 }
 
 const at_expr *at_index_unbounded(at_arena *a, const at_expr *e) {
     at_expr *copy = NULL;
-    if (is_bounded(e)) return at_index_unbounded(a, e->arg[!at_expr_axes(e->arg[0])]);
+    const int inside_of = bounded_operand(e);
+    if (inside_of >= 0) return at_index_unbounded(a, e->arg[inside_of]);
     for (int i = 0; i < e->nargs; i++) {
         const at_expr *inside = at_index_unbounded(a, e->arg[i]);
         if (inside == e->arg[i]) continue;
@@ -230,7 +258,7 @@ static reach reach_of_read(const reach *index, int n) {
     return all;
 }
 
-/* Of an index that min and max bound by sizes. */
+/* Of an index that min and max bound. */
 static at_guard bound_at(point p, const at_expr *e) {
     at_guard found = AT_NO_GUARD;
     if (e->op == AT_X_INDEX) return AT_NO_GUARD;
@@ -238,11 +266,9 @@ static at_guard bound_at(point p, const at_expr *e) {
         const at_guard inside = bound_at(p, e->arg[i]);
         found = found > inside ? found : inside;
     }
-    if ((e->op != AT_X_MIN && e->op != AT_X_MAX) ||
-        at_expr_is_size(e->arg[0]) == at_expr_is_size(e->arg[1]))
-        return found;
-    const int moves = at_expr_is_size(e->arg[0]);
-    const bool decides = value_at(p, e) != value_at(p, e->arg[moves]);
+    const int inside_of = bounded_operand(e);
+    if (inside_of < 0) return found;
+    const bool decides = value_at(p, e) != value_at(p, e->arg[inside_of]);
     return decides ? AT_CUT : found > AT_GUARDED ? found : AT_GUARDED;
 }
 

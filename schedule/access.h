@@ -16,6 +16,9 @@ enum { AT_ACCESS_AXES = 32 };
 int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *axis);
 /* Which axes an index depends on, as bits; is it no sum of them times numbers? */
 void at_index_look(const at_expr *e, uint32_t *axes, bool *divides);
+/* By how much a step of the axis moves an index: -1, 0, 1, or: */
+enum { AT_STEP_OTHER = 2 };
+int at_index_step(const at_expr *e, int axis);
 /* Slots of the sizes in it, each once; *num: -1 where they are more than `most`. */
 void at_index_sizes(const at_expr *e, int most, int *sizes, int *num);
 /* An index, or a read, as it is where no bound decides, min(max(h - 1, 0), H - 1) as h - 1: so it

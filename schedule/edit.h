@@ -258,9 +258,6 @@ at_status at_edit_unpack(at_arena *a, const at_tree *t, const char *stage, const
  * 0: none. */
 int64_t at_edit_unpacks(const at_compute *c, const at_tensor *sum, int axis, int *tensor,
                         int64_t *whole);
-/* By how much a step of the axis moves an index: -1, 0, 1, or: */
-enum { AT_STEP_OTHER = 2 };
-int at_index_step(const at_expr *e, int axis);
 /* Of E13: that expression within e; NULL: there is none. */
 const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int tensor);
 

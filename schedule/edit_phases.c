@@ -1,5 +1,6 @@
 /* schedule/edit_phases.c: E17, a sum of which a remainder leaves every S-th term: each phase of an
  * axis has the terms that count, and the sum no condition. */
+#include "schedule/access.h"
 #include "schedule/edit.h"
 
 #include <string.h>

@@ -1,21 +1,12 @@
 /* schedule/edit_turn.c: what follows each other along an axis comes to lie side by side. E14, a
  * copy of a tensor whose last dimension is the one that an axis of the reader moves along,
  * forwards; E15, a stage whose last axis is another one, and what copies it. */
+#include "schedule/access.h"
 #include "schedule/edit.h"
 
 #include <string.h>
 
 #include "schedule/rewrite.h"
-
-int at_index_step(const at_expr *e, int axis) {
-    if (!at_expr_uses(e, axis)) return 0;
-    if (e->op == AT_X_NAME) return 1;
-    if (e->op != AT_X_NEG && e->op != AT_X_ADD && e->op != AT_X_SUB) return AT_STEP_OTHER;
-    int x = at_index_step(e->arg[0], axis), y = e->nargs > 1 ? at_index_step(e->arg[1], axis) : 0;
-    if (x == AT_STEP_OTHER || y == AT_STEP_OTHER) return AT_STEP_OTHER;
-    int step = e->op == AT_X_NEG ? -x : e->op == AT_X_ADD ? x + y : x - y;
-    return step < -1 || step > 1 ? AT_STEP_OTHER : step;
-}
 
 typedef struct turn {
     rewrite *w;

@@ -1,5 +1,6 @@
 /* sketch/tile_axes.c: which axes a register tile has: the axis of its lanes, and those of its rows.
  */
+#include "schedule/access.h"
 #include "schedule/edit.h"
 #include "sketch/nests.h"
 
