@@ -428,13 +428,15 @@ static at_fill *fill_in_steps(data_ruler *r, bool is_large) {
     return fill;
 }
 
-/* Few elements are those that were looked at: another zero point would move all values. */
-static void place_few(const data_ruler *r, bool has_floats, at_draw *out) {
+/* Few elements are those that were looked at: another zero point would move all values. What a
+ * maximum looks at has winners instead. */
+static void place_few(data_ruler *r, bool has_floats, at_draw *out) {
     enum { FEW = 8 };
     for (int t = 0; t < r->c->num_tensors; t++) {
         const bool is_int = at_type_of(r->c->tensors[t].type)->is_int;
         const int64_t n = data_is_drawn(r, t) ? data_elements_of(r, t) : 0;
-        for (int64_t i = 0; (is_int || has_floats) && n <= FEW && i < n; i++)
+        if (!(is_int || has_floats) || n > FEW || data_meets_extreme(r, t)) continue;
+        for (int64_t i = 0; i < n; i++)
             *at_push(r->arena, &out->extremes) = (at_placed){
                 .tensor = t, .offset = i, .value = (float)data_look_element(r->look, t, i)};
     }
