@@ -646,6 +646,25 @@ static void run_fast(at_arena *a, at_text *out, const at_face *f, bool exact) {
     compare(a, out, f, exact);
 }
 
+/* Once more with the turns of its parallel loops apart. */
+static void run_apart(at_arena *a, at_text *out, const at_face *f, bool exact) {
+    char *letters = AT_NEW_ARRAY(a, char, f->num);
+    for (int i = 0; i < f->num; i++)
+        letters[i] = f->fast && has_blocks(f, &f->tensors[i]) ? 'c' : as_given(&f->tensors[i]);
+    at_file_begin_apart(out, f, letters);
+    run_fast(a, out, f, exact);
+    at_file_end_apart(out, f);
+}
+
+/* As often as a worker calls a kernel of somebody's own, which may do something else at times. */
+static void call_again(at_arena *a, at_text *out, const at_face *f, bool exact) {
+    at_text_add(out, "    for (int call = 0; call < 8; call++) {\n");
+    call_fast(out, f, "    ");
+    if (f->fast) finish_fast(out, f);
+    compare(a, out, f, exact);
+    at_text_add(out, "    }\n");
+}
+
 /* The kernel on each set of data, the first one last: times are its. */
 static void check_draws(at_arena *a, at_text *out, const at_family *family, const at_face *f,
                         const filling *with) {
@@ -672,6 +691,8 @@ static void check_draws(at_arena *a, at_text *out, const at_family *family, cons
         }
         if (f->fast) run_fast(a, out, f, exact);
     }
+    if (f->runs_apart) run_apart(a, out, f, exact);
+    call_again(a, out, f, exact);
 }
 
 static void check(at_arena *a, at_text *out, const at_families *families, const at_face *f,

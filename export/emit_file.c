@@ -217,12 +217,14 @@ at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const 
                            kernels[i].name, converts ? "integers" : "floats of 16 bits");
         at_status s = at_face_make(a, &kernels[i], o->abi, &faces[i], err);
         if (s != AT_OK) return err ? at_fail_at(err, "%s: ", kernels[i].name) : s;
+        faces[i].runs_apart = o->with_main && faces[i].threads > 1;
     }
     at_families families = at_file_families(a, faces, n, o);
     at_text declarations = {0};
     add_declarations(&declarations, faces, n, &families);
     source_head(source, kernels, n, families.len > 0, o);
     if (o->with_main) at_file_main_includes(source);
+    at_file_apart_helper(faces, n, source);
     if (o->header) {
         at_text_addf(source, "#include \"%s\"\n\n", o->header);
         header_file(a, header, kernels, o, families.len > 0, at_text_str(&declarations));

@@ -35,6 +35,7 @@ typedef struct at_face {
     const int64_t *packed_at; /* [params] of the kernel's packed tensors */
     int64_t packed_bytes;
     int threads;
+    bool runs_apart;          /* a main asks for turns of parallel loops apart from each other */
     bool is_part;             /* one static function is all that is defined */
     const char *parallel_for; /* a function that runs parallel loops on threads; NULL: their own */
     const int64_t *values;    /* with these the computation is of the tensors as they are passed */
@@ -123,6 +124,10 @@ void at_file_fill_halves(at_text *out, const at_face_tensor *t, int at, const at
 void at_file_cover_helper(at_text *out);
 void at_file_begin_cover(at_text *out, const at_face *f, const at_draw *draw);
 void at_file_end_cover(at_text *out, const at_face *f, const at_draw *draw);
+/* Around a call whose parallel loops run apart; letters: of the array of each tensor. */
+void at_file_apart_helper(const at_face *faces, int n, at_text *out);
+void at_file_begin_apart(at_text *out, const at_face *f, const char *letters);
+void at_file_end_apart(at_text *out, const at_face *f);
 void at_file_main_includes(at_text *out);
 at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_families *families,
                        at_text *out, at_error *err);

@@ -208,6 +208,9 @@ static void parallel_for(at_text *out, const at_face *f) {
                  "\nstatic void %s_for(void (*body)(long i, int thread, void *context), long n, "
                  "void *context) {\n",
                  f->of->name);
+    if (f->runs_apart)
+        at_text_add(out, "    if (at_runs_apart) {\n        at_for_apart(body, n, context);\n"
+                         "        return;\n    }\n");
     if (several)
         at_text_addf(out,
                      "#ifdef _OPENMP\n#pragma omp parallel for num_threads(%d) schedule(static)\n"

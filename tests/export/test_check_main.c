@@ -299,11 +299,56 @@ static void left_out_elements(void **state) {
     at_arena_free(a);
 }
 
+/* Turns that write to one place make right results as long as they are lucky: run apart they are
+ * found each time, with any compiler. */
+static void shared_scratch(void **state) {
+    (void)state;
+    static const char text[] =
+        "args H=14, W=14, CI=16, CO=32\n"
+        "data[H, W, CI] : input\n"
+        "depth[3, 3, CI] : weight\n"
+        "point[CI, CO] : weight\n"
+        "pad[y:H+2, x:W+2, c:CI] = inside ? data[y - 1, x - 1, c] : 0\n"
+        "    where inside = 1 <= y && y < H + 1 && 1 <= x && x < W + 1\n"
+        "window[h:H, w:W, c:CI] = sum(r:3, q:3) pad[h + r, w + q, c] * depth[r, q, c]\n"
+        "between[h:H, w:W, c:CI] = max(window[h, w, c], 0)\n"
+        "out[h:H, w:W, f:CO] = sum(c:CI) between[h, w, c] * point[c, f]\n";
+    static const char begin[] = "(void)local;",
+                      note[] = "workspace[gemm_workspace_bytes(1) - 128] = (char)item;";
+    const at_target *scalar = at_target_find("scalar");
+    const at_file_options o = {.with_main = true};
+    at_arena *a = at_arena_new();
+    at_task *task = task_of_text(a, "shared", text, "");
+    at_file_kernel k;
+    at_config config;
+    at_text whole = {0};
+    CALL(at_task_default_config(a, task, scalar->default_lanes, &config, &err));
+    assert_true(kernel_of(a, task, &config, AT_DIALECT_C, scalar, "gemm", &k));
+    k.threads = 2;
+    CALL(at_emit_file(a, &k, 1, &o, &whole, NULL, &err));
+    const char *from = strstr(at_text_str(&whole), begin);
+    assert_non_null(from);
+    from += strlen(begin);
+    for (int wrong = 0; wrong < 2; wrong++) {
+        int status;
+        const char *said = printed_by(a,
+                                      at_format(a, "%.*s%s%s", (int)(from - at_text_str(&whole)),
+                                                at_text_str(&whole), wrong ? note : "", from),
+                                      &status);
+        assert_int_equal(status, wrong << 8);
+        if (!strstr(said, wrong ? "two turns of a parallel loop" : "gemm: right"))
+            fail_msg("%s", said);
+    }
+    at_text_free(&whole);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_isa),      cmocka_unit_test(right_only_once),
         cmocka_unit_test(least_byte),     cmocka_unit_test(edited_wrongly),
         cmocka_unit_test(lost_tails),     cmocka_unit_test(only_one_end),
-        cmocka_unit_test(between_bounds), cmocka_unit_test(left_out_elements)};
+        cmocka_unit_test(between_bounds), cmocka_unit_test(left_out_elements),
+        cmocka_unit_test(shared_scratch)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
