@@ -332,6 +332,32 @@ static at_status scatter_nd(net_op *o) {
     return scattered(o, axes, hit, op_format(o, "x2[%s]", update));
 }
 
+/* A cache of keys or values with an update written from an index on, one for each batch. */
+static at_status tensor_scatter(net_op *o) {
+    const at_net_value *x = op_in(o, 0), *update = op_in(o, 1), *from = op_in(o, 2);
+    const bool circular = !strcmp(op_string(o, "mode", "linear"), "circular");
+    int axis;
+    AT_TRY(op_axis(o, op_int(o, "axis", -2), x->rank, &axis));
+    if (!axis || update->rank != x->rank || (from && from->elements != x->dims[0]))
+        return op_fail(o, "a batch comes before the axis, an update has as many dimensions as the "
+                          "cache, and an index for each batch");
+    for (int i = 0; i < x->rank; i++)
+        if (i == axis ? update->dims[i] > x->dims[i] : update->dims[i] != x->dims[i])
+            return op_fail(o, "\"%s\" does not fit into \"%s\"", update->name, x->name);
+    AT_TRY(op_same_type(o, 0, 1));
+    AT_TRY(op_out_like(o, 0, x));
+    if (from) op_reads_index(o, 2);
+    const long long size = (long long)x->dims[axis], steps = (long long)update->dims[axis];
+    const char *place = from ? op_format(o, "a%d - x2[a0]", axis) : op_format(o, "a%d", axis);
+    if (from && circular)
+        place = op_format(o, "(a%d + %lld - x2[a0]%%%lld)%%%lld", axis, size, size, size);
+    op_add(o, "y0[%s] = 0 <= k && k < %lld ? x1[%s] : x0[%s] where k = %s\n",
+           op_axes(o, "a", x->rank, x->dims), steps,
+           joined(o, range(o, "a", 0, axis), "k", range(o, "a", axis + 1, x->rank)),
+           op_index(o, "a", x->rank), place);
+    return AT_OK;
+}
+
 static at_status one_hot(net_op *o) {
     const at_net_value *x = op_in(o, 0), *values = op_in(o, 2);
     const int64_t *depth;
@@ -378,6 +404,7 @@ const at_net_row net_rows_gather[] = {
     {"ScatterElements", "", 11, AT_NET_OTHER, 3, 3, 1, scatter_elements},
     {"Scatter", "", 9, AT_NET_OTHER, 3, 3, 1, scatter_elements},
     {"ScatterND", "", 11, AT_NET_OTHER, 3, 3, 1, scatter_nd},
+    {"TensorScatter", "", 24, AT_NET_OTHER, 2, 3, 1, tensor_scatter},
     {"OneHot", "", 9, AT_NET_MAP, 3, 3, 1, one_hot},
     GATHER("ReverseSequence", 10, 2, reverse_sequence),
     NET_ROWS_END,

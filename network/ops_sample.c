@@ -246,7 +246,95 @@ static at_status roi_align(net_op *o) {
     return AT_OK;
 }
 
+/* ---- DeformConv ------------------------------------------------------------------------------ */
+
+typedef struct deformed {
+    int64_t kernel[2], out[2], strides[2], dilations[2], pads[2];
+    int64_t groups, offset_groups;
+} deformed;
+
+static at_status take_pair(net_op *o, const char *name, int64_t otherwise, int64_t *out) {
+    int n;
+    const int64_t *given = op_ints(o, name, &n);
+    if (given && n < 2) return op_fail(o, "%s of %d axes; 2 are accepted", name, n);
+    for (int i = 0; i < 2; i++) out[i] = given ? given[i] : otherwise;
+    return AT_OK;
+}
+
+static at_status take_deformed(net_op *o, deformed *d) {
+    const at_net_value *x = op_in(o, 0), *w = op_in(o, 1), *offset = op_in(o, 2),
+                       *mask = op_in(o, 4);
+    d->groups = op_int(o, "group", 1);
+    d->offset_groups = op_int(o, "offset_group", 1);
+    if (x->rank != 4) return op_missing(o, "of %d dimensions", x->rank);
+    AT_TRY(take_pair(o, "strides", 1, d->strides));
+    AT_TRY(take_pair(o, "dilations", 1, d->dilations));
+    AT_TRY(take_pair(o, "pads", 0, d->pads));
+    if (w->rank != 4 || offset->rank != 4)
+        return op_fail(o, "a weight and offsets of 4 dimensions are needed");
+    for (int i = 0; i < 2; i++) d->kernel[i] = w->dims[2 + i], d->out[i] = offset->dims[2 + i];
+    const int64_t taps = d->kernel[0] * d->kernel[1], m = w->dims[0], c = x->dims[1];
+    if (d->groups < 1 || d->offset_groups < 1 || m % d->groups || c != w->dims[1] * d->groups ||
+        c % d->offset_groups || offset->dims[1] != d->offset_groups * taps * 2 ||
+        offset->dims[0] != x->dims[0] || !x->dims[2] || !x->dims[3])
+        return op_fail(o, "sizes of data, weight and offsets do not fit each other");
+    if (mask &&
+        (mask->rank != 4 || mask->dims[1] != d->offset_groups * taps ||
+         mask->dims[0] != x->dims[0] || mask->dims[2] != d->out[0] || mask->dims[3] != d->out[1]))
+        return op_fail(o, "sizes of mask and offsets do not fit each other");
+    if (op_in(o, 3) && op_in(o, 3)->elements != m)
+        return op_fail(o, "\"%s\" has no element for each of %lld channels", op_in(o, 3)->name,
+                       (long long)m);
+    return AT_OK;
+}
+
+/* The stage v: what each element of the kernel sees of each channel. */
+static void add_seen(net_op *o, const deformed *d) {
+    const at_net_value *x = op_in(o, 0);
+    const int64_t per = x->dims[1] / d->offset_groups, taps = d->kernel[0] * d->kernel[1];
+    sampling s = {.o = o, .axes = 2, .taps = 2, .padding = ZEROS, .place = "a0, g, k0, k1, a2, a3"};
+    const char *rest =
+        op_format(o, "k0:%lld, k1:%lld, a2:%lld, a3:%lld", (long long)d->kernel[0],
+                  (long long)d->kernel[1], (long long)d->out[0], (long long)d->out[1]);
+    s.of = op_format(o, "a0:%lld, g:%lld, %s", (long long)x->dims[0], (long long)d->offset_groups,
+                     rest);
+    for (int i = 0; i < 2; i++) {
+        op_add(o,
+               "p%d[%s] = x2[a0, (g*%lld + k0*%lld + k1)*2 + %d, a2, a3] + (a%d*%lld + k%d*%lld - "
+               "%lld)\n",
+               i, s.of, (long long)taps, (long long)d->kernel[1], i, 2 + i,
+               (long long)d->strides[i], i, (long long)d->dilations[i], (long long)d->pads[i]);
+        for (int tap = 0; tap < 2; tap++) add_tap(&s, i, tap);
+    }
+    s.place = op_format(o, "a0, c/%lld, k0, k1, a2, a3", (long long)per);
+    op_add(o, "v[a0:%lld, c:%lld, %s] = %s", (long long)x->dims[0], (long long)x->dims[1], rest,
+           weighted(&s, 0, "a0, c"));
+    if (op_in(o, 4))
+        op_add(o, "*x4[a0, c/%lld*%lld + k0*%lld + k1, a2, a3]", (long long)per, (long long)taps,
+               (long long)d->kernel[1]);
+    op_add(o, "\n");
+}
+
+static at_status deform_conv(net_op *o) {
+    const at_net_value *x = op_in(o, 0), *w = op_in(o, 1);
+    deformed d;
+    AT_TRY(take_deformed(o, &d));
+    const int64_t dims[] = {x->dims[0], w->dims[0], d.out[0], d.out[1]}, own = w->dims[1];
+    AT_TRY(op_out(o, 0, x->type, 4, dims));
+    add_seen(o, &d);
+    const char *of = op_axes(o, "a", 4, dims), *channel = "c";
+    if (d.groups > 1)
+        channel = op_format(o, "a1/%lld*%lld + c", (long long)(dims[1] / d.groups), (long long)own);
+    op_add(o,
+           "%s[%s] = sum(c:%lld, k0:%lld, k1:%lld) v[a0, %s, k0, k1, a2, a3]*x1[a1, c, k0, k1]\n",
+           op_in(o, 3) ? "s" : "y0", of, (long long)own, (long long)d.kernel[0],
+           (long long)d.kernel[1], channel);
+    if (op_in(o, 3)) op_add(o, "y0[%s] = s[a0, a1, a2, a3] + x3[a1]\n", of);
+    return AT_OK;
+}
+
 const at_net_row net_rows_sample[] = {
+    {"DeformConv", "", 19, AT_NET_OTHER, 3, 5, 1, deform_conv},
     {"AffineGrid", "", 20, AT_NET_OTHER, 2, 2, 1, affine_grid},
     {"RoiAlign", "", 10, AT_NET_OTHER, 3, 3, 1, roi_align},
     {"GridSample", "", 16, AT_NET_OTHER, 2, 2, 1, grid_sample},

@@ -116,6 +116,9 @@ static bool is_near(const onnx_case *c, at_net_type type, double x, double y) {
     if (fabs(x - y) <= c->atol + fmax(c->rtol, u) * fabs(x)) return true;
     /* A scale that is worked out in floats moves halves to either side. */
     if (strstr(c->name, "dynamicquantize") && fabs(x - y) <= 1) return true;
+    /* What is 0 of an inverse transform is not quite so in that case, which was worked out in
+     * floats. */
+    if (strstr(c->name, "dft_inverse") && fabs(x) < 2e-7 && fabs(y) < 1e-12) return true;
     return isinf(x) && type == AT_NET_FLOAT16 && fabs(y) > 65504;
 }
 

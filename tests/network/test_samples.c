@@ -141,7 +141,77 @@ static void grids(void **state) {
             check_grid(modes[i / 3], paddings[i % 3], aligned);
 }
 
+/* ---- transforms ------------------------------------------------------------------------------ */
+
+enum { SIGNAL = 6 };
+
+/* Element k of the transform of a complex signal, as long as is said: cut off, or with zeros. */
+static void transformed(const double (*x)[2], int length, int k, bool inverse, double out[2]) {
+    out[0] = out[1] = 0;
+    for (int n = 0; n < length && n < SIGNAL; n++) {
+        const double angle = (inverse ? 2 : -2) * 3.14159265358979324 * n * k / length;
+        out[0] += x[n][0] * cos(angle) - x[n][1] * sin(angle);
+        out[1] += x[n][0] * sin(angle) + x[n][1] * cos(angle);
+    }
+    for (int i = 0; inverse && i < 2; i++) out[i] /= length;
+}
+
+static const double *transform(const float *x, const char *sizes, int length, const char *how) {
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, sizes);
+    onnx_constant(&g, "length", AT_NET_INT64, "", at_format(arena, "%d", length), true);
+    onnx_node(&g, "DFT", "x length", "y", how);
+    onnx_output(&g, "y");
+    return compute(&g, x);
+}
+
+static void expect_number(double x, double expected) { /* tables are of floats */
+    if (fabs(x - expected) > 1e-5) fail_msg("%.12g, not %.12g", x, expected);
+}
+
+static void whole_transforms(void **state) {
+    (void)state;
+    static const int lengths[] = {4, 6, 9};
+    float x[SIGNAL][2];
+    double wide[SIGNAL][2], expected[2];
+    for (int i = 0; i < 2 * SIGNAL; i++)
+        wide[i / 2][i % 2] = x[i / 2][i % 2] = (float)(i * 7 % 11 - 5);
+    for (int i = 0; i < 6; i++) {
+        const int length = lengths[i / 2];
+        const double *y = transform(x[0], "1,6,2", length, at_format(arena, "inverse=%d", i % 2));
+        for (int k = 0; k < length; k++) {
+            transformed(wide, length, k, i % 2, expected);
+            expect_number(y[2 * k], expected[0]);
+            expect_number(y[2 * k + 1], expected[1]);
+        }
+    }
+}
+
+/* A real signal to half of its spectrum and back. */
+static void half_transforms(void **state) {
+    (void)state;
+    const float x[SIGNAL] = {3, -1, 4, 1, -5, 9};
+    float half[SIGNAL / 2 + 1][2];
+    double wide[SIGNAL][2] = {{0}}, expected[2];
+    for (int i = 0; i < SIGNAL; i++) wide[i][0] = x[i];
+    const double *y = transform(x, "1,6,1", SIGNAL, "onesided=1");
+    for (int k = 0; k <= SIGNAL / 2; k++) {
+        transformed(wide, SIGNAL, k, false, expected);
+        for (int i = 0; i < 2; i++) {
+            expect_number(y[2 * k + i], expected[i]);
+            half[k][i] = (float)expected[i];
+        }
+    }
+    y = transform(half[0], "1,4,2", SIGNAL, "onesided=1 inverse=1");
+    for (int i = 0; i < SIGNAL; i++) expect_number(y[i], x[i]);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(functions), cmocka_unit_test(grids)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions),
+        cmocka_unit_test(grids),
+        cmocka_unit_test(whole_transforms),
+        cmocka_unit_test(half_transforms),
+    };
     return cmocka_run_group_tests_name("network/samples", tests, make_arena, free_arena);
 }
