@@ -115,21 +115,22 @@ int at_index_step(const at_expr *e, int axis) {
     return step < -1 || step > 1 ? AT_STEP_OTHER : step;
 }
 
-static int bounded_operand(const at_expr *e);
+enum { MOST_BOUNDS = 4 }; /* around each other, that are looked through */
+static int operand_within(const at_expr *e, int most);
 
-/* An index within all its bounds. */
-static const at_expr *within_bounds(const at_expr *e) {
-    const int inside = bounded_operand(e);
-    return inside < 0 ? e : within_bounds(e->arg[inside]);
+/* An index within so many bounds at most. */
+static const at_expr *within_bounds(const at_expr *e, int most) {
+    const int inside = most > 0 ? operand_within(e, most - 1) : -1;
+    return inside < 0 ? e : within_bounds(e->arg[inside], most - 1);
 }
 
 /* Which operand of a min or max is bounded by the other: the one that moves; of two, as where a
  * picture is reflected, max(h - 1, 1 - h), the one that goes forwards. -1: none is. */
-static int bounded_operand(const at_expr *e) {
+static int operand_within(const at_expr *e, int most) {
     if ((e->op != AT_X_MIN && e->op != AT_X_MAX) || at_expr_reads(e)) return -1;
     const uint32_t axes = at_expr_axes(e->arg[0]), others = at_expr_axes(e->arg[1]);
     if (!axes != !others) return !axes;
-    const at_expr *x = within_bounds(e->arg[0]), *y = within_bounds(e->arg[1]);
+    const at_expr *x = within_bounds(e->arg[0], most), *y = within_bounds(e->arg[1], most);
     for (int k = 0; k < AT_ACCESS_AXES; k++) {
         if (!((axes & others) >> k & 1)) continue;
         const int step = at_index_step(x, k), other = at_index_step(y, k);
@@ -137,6 +138,8 @@ static int bounded_operand(const at_expr *e) {
     }
     return -1;
 }
+
+static int bounded_operand(const at_expr *e) { return operand_within(e, MOST_BOUNDS); }
 
 const at_expr *at_index_unbounded(at_arena *a, const at_expr *e) {
     at_expr *copy = NULL;

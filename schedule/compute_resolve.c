@@ -21,6 +21,7 @@ typedef struct scope {
     compute_info *c;
     int tensor;       /* being resolved */
     int visible_axes; /* the first so many of it */
+    bool in_index;    /* of a read */
     bool takes_defs;  /* else sizes and axes only: bounds of a reduction */
     AT_VEC(meaning) defs;
     int size; /* nodes of the expression at hand */
@@ -200,7 +201,11 @@ static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k
     copy->ref = t;
     for (int i = 0; i < e->nargs; i++) {
         kind index;
-        AT_TRY(resolve(s, e->arg[i], &copy->arg[i], &index));
+        const bool was_in_index = s->in_index;
+        s->in_index = true;
+        const at_status status = resolve(s, e->arg[i], &copy->arg[i], &index);
+        s->in_index = was_in_index;
+        AT_TRY(status);
         if (index.is_float)
             return FAIL_AT(s, e->arg[i],
                            "a value is used as an index; store it in a stage of integers, "
@@ -271,6 +276,9 @@ static bool take_truth(scope *s, at_expr **e) {
     return true;
 }
 
+/* Of an index, the larger of it and its negative. */
+static bool is_abs(const at_expr *e) { return e->op == AT_X_CALL && e->integer == AT_FUNCTION_ABS; }
+
 /* Which operands an operator takes, and what it gives. */
 static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kind *k) {
     at_expr *copy = copy_node(s, e);
@@ -288,6 +296,11 @@ static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kin
         if (!wants_bool && arg[i].is_bool)
             return FAIL_AT(s, e->arg[i], "a condition is no number: use ? and :");
         if (!wants_bool) k->is_float |= arg[i].is_float;
+    }
+    if (s->in_index && !k->is_float && is_abs(e)) {
+        at_expr *negated = at_expr_new(s->arena, AT_X_NEG, 1, &copy->arg[0]);
+        *out = binary(s, AT_X_MAX, copy->arg[0], negated);
+        return AT_OK;
     }
     if (e->op == AT_X_CALL) k->is_float = true;
     if (is_bits(e->op)) return resolve_bits(s, e, k->is_float, out);

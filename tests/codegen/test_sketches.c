@@ -217,6 +217,7 @@ static void operators(void **state) {
         {"tests/te/resized_rows", "H=1,W=131,OH=3,K=8"},
         {"tests/te/reflected_border", "H=5,W=37"},
         {"tests/te/reflected_border", "H=2,W=3"},
+        {"tests/te/reflected_twice", "H=5,W=37"},
         {"tests/te/cyclic_weights", "M=5,N=19,K=12"},
         {"tests/te/triangular_product", "N=29,M=37"},
         {"tests/te/upper_triangle", "N=37,M=19"},
