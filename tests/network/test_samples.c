@@ -206,12 +206,23 @@ static void half_transforms(void **state) {
     for (int i = 0; i < SIGNAL; i++) expect_number(y[i], x[i]);
 }
 
+/* ---- determinants ---------------------------------------------------------------------------- */
+
+static void determinants(void **state) {
+    (void)state;
+    const float x[] = {2, -3, 1, 2, 0, -1, 1, 4, 5};
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "3,3");
+    onnx_node(&g, "Det", "x", "y", "");
+    onnx_output(&g, "y");
+    expect_number(compute(&g, x)[0], 49);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions),
-        cmocka_unit_test(grids),
-        cmocka_unit_test(whole_transforms),
-        cmocka_unit_test(half_transforms),
+        cmocka_unit_test(functions),        cmocka_unit_test(grids),
+        cmocka_unit_test(whole_transforms), cmocka_unit_test(half_transforms),
+        cmocka_unit_test(determinants),
     };
     return cmocka_run_group_tests_name("network/samples", tests, make_arena, free_arena);
 }
