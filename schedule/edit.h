@@ -223,10 +223,13 @@ at_status at_edit_branches(at_arena *a, const at_tree *t, const char *stage,
                            const char *const *names, const at_compute **compute, at_tree **out,
                            at_error *err);
 bool at_edit_has_branches(const at_tensor *sum);
-/* E24: a sum is 0 where readers or factors, by conditions on axes, say so (edit_bound.c). */
+/* E24: a stage is nothing where readers, or what it reads, say so by conditions (edit_bound.c).
+ *     @m = max(j) s[i, j];  @e = exp(s[i, j] - m[i])   ->   @e = j <= i ? exp(..) : 0
+ * needs: what sizes have to be for that; NULL: anything. at_edit_is_mask: a choice of such. */
 at_status at_edit_bound(at_arena *a, const at_tree *t, const char *stage,
                         const at_compute **compute, at_tree **out, at_error *err);
-bool at_edit_has_bound(at_arena *a, const at_compute *c, int stage);
+bool at_edit_has_bound(at_arena *a, const at_compute *c, int stage, const at_expr **needs);
+bool at_edit_is_mask(at_arena *a, const at_compute *c, int stage);
 /* E20: where the terms of a sum of floats are divided by what no reduction changes, what is divided
  * is summed up by stage `name`; what had its name divides the sum (edit_quotient.c).
  *     @s = sum(k) e[i, k]/z[i]*x[k]   ->   @name = sum(k) e[i, k]*x[k];  @s = name[i]/z[i] */

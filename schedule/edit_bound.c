@@ -1,148 +1,214 @@
-/* schedule/edit_bound.c: E24, a sum is 0 where nothing counts of it: where all that reads it would
- * take another value, or goes no further by what entries say, and where a factor of its terms is
- * 0. */
+/* schedule/edit_bound.c: E24, a stage is nothing where conditions on its axes say so: a sum is 0
+ * where all that reads it would take another value, or goes no further by its range, and where its
+ * terms are; a maximum leaves out terms that are -inf; what calls a function is not asked where its
+ * value is 0 whatever it reads.
+ */
 #include "schedule/edit.h"
 
 #include "schedule/rewrite.h"
-
-enum { MOST_BOUNDS = 8 };
+#include "schedule/value_set.h"
 
 typedef struct bounds {
     at_arena *arena;
     const at_compute *compute;
-    const at_tensor *reader; /* whose reads are looked at */
-    int stage;
-    at_expr *of[MOST_BOUNDS]; /* of the stage's axes, as written */
-    int num;
+    valuer v;
+    conditions *counts; /* [tensor] what holds where an element of a stage counts */
 } bounds;
 
-/* Conditions that hold where an expression is worked out. */
-typedef struct around {
-    const at_expr *condition;
-    const struct around *next;
-} around;
+/* ---- nothing --------------------------------------------------------------------------------- */
 
-static const at_tensor *stage_of(const bounds *b) { return &b->compute->tensors[b->stage]; }
-
-/* ---- conditions ------------------------------------------------------------------------------ */
-
-static void add(bounds *b, at_expr *e) {
-    for (int i = 0; i < b->num; i++)
-        if (at_expr_equal(b->of[i], e)) return;
-    if (b->num < MOST_BOUNDS) b->of[b->num++] = e;
+static bool calls(const at_expr *e, const void *unused) {
+    (void)unused;
+    return e->op == AT_X_CALL && at_expr_reads(e);
 }
 
-static bool is_no_entry(const at_expr *e, const void *compute) {
-    const at_compute *c = compute;
-    return e->op == AT_X_INDEX && c->tensors[e->ref].role != AT_ROLE_INDEX;
-}
-
-/* Has each axis of an expression, of one at least, a value, and are entries all that it reads? */
-static bool is_known(const bounds *b, const at_expr *e, at_expr *const *value) {
-    const uint32_t axes = at_expr_axes(e);
-    if (at_expr_find(e, is_no_entry, b->compute)) return false;
-    for (int k = 0; k < 32; k++)
-        if (axes >> k & 1 && !value[k]) return false;
-    return true;
-}
-
-/* A comparison of several axes, or of one with entries: it bounds loops. */
-static bool is_bound(const bounds *b, const at_expr *e, at_expr *const *value) {
-    const uint32_t axes = at_expr_axes(e);
-    return e->op >= AT_X_LT && e->op <= AT_X_GE && axes &&
-           (axes & (axes - 1) || at_expr_reads(e)) && is_known(b, e, value);
-}
-
-static void add_all(bounds *b, const at_expr *e, at_expr *const *value) {
-    if (e->op == AT_X_AND) add_all(b, e->arg[0], value), add_all(b, e->arg[1], value);
-    else if (is_bound(b, e, value)) add(b, rewrite_expr_at(b->arena, e, value));
+/* What an element, or a term, is where a condition fails: VALUE_ZERO, VALUE_NOTHING or 0, no one
+ * thing. */
+static int find_nothing(bounds *b, int stage, conditions *of) {
+    const at_tensor *t = &b->compute->tensors[stage];
+    const bool is_max = t->reduction == AT_REDUCE_MAX;
+    of->num = 0;
+    if (at_tensor_goes_in_steps(t) || t->is_table ||
+        (t->num_reduce && !is_max && t->reduction != AT_REDUCE_SUM))
+        return 0;
+    for (int nothing = VALUE_ZERO; nothing <= VALUE_NOTHING; nothing *= 4) {
+        if (t->num_reduce && is_max != (nothing == VALUE_NOTHING)) continue;
+        *of = conditions_of_value(&b->v, t->body, nothing);
+        if (of->num) return nothing;
+    }
+    return 0;
 }
 
 /* ---- where it is read ------------------------------------------------------------------------ */
 
-/* What a reduction's range says of an axis of the stage. */
-static void add_ranges(bounds *b, const at_tensor *reader, at_expr *const *value) {
-    for (int k = reader->num_axes; k < reader->num_axes + reader->num_reduce && k < 32; k++) {
-        const at_axis *x = &reader->axes[k];
-        if (!x->begin || !value[k]) continue;
-        if (is_known(b, x->begin, value) && !is_zero_expr(x->begin))
-            add(b, at_expr_pair(b->arena, AT_X_LE, rewrite_expr_at(b->arena, x->begin, value),
-                                rewrite_copy_expr(b->arena, value[k])));
-        if (is_known(b, x->end, value))
-            add(b, at_expr_pair(b->arena, AT_X_LT, rewrite_copy_expr(b->arena, value[k]),
-                                rewrite_expr_at(b->arena, x->end, value)));
-    }
+/* A stage's axes by their places in what it reads. */
+static at_expr *take_place(const at_expr *e, at_expr *copy, void *places) {
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) copy->ref = ((const int *)places)[e->ref];
+    return copy;
 }
 
-/* Those of a read that hold at all reads before it, too; of the first one all. */
-static void meet(bounds *b, const at_expr *read, const around *conditions, bool *is_first) {
-    at_expr **value = AT_NEW_ARRAY(b->arena, at_expr *, 32);
-    bounds own = {.arena = b->arena, .compute = b->compute};
-    int kept = 0;
+/* What conditions of a reader say about the axes of what it reads. */
+static conditions at_read(const bounds *b, const at_expr *read, const conditions *own) {
+    conditions out = {.num = 0};
+    int place[32];
+    uint32_t known = 0;
     for (int k = 0; k < read->nargs; k++)
-        if (read->arg[k]->op == AT_X_NAME && read->arg[k]->ref < 32)
-            value[read->arg[k]->ref] = at_expr_name(b->arena, stage_of(b)->axes[k].name);
-    for (; conditions; conditions = conditions->next) add_all(&own, conditions->condition, value);
-    add_ranges(&own, b->reader, value);
-    if (*is_first) {
-        for (int i = 0; i < own.num; i++) b->of[b->num++] = own.of[i];
-    } else {
-        for (int i = 0; i < b->num; i++)
-            for (int k = 0; k < own.num; k++)
-                if (at_expr_equal(b->of[i], own.of[k])) {
-                    b->of[kept++] = b->of[i];
+        if (read->arg[k]->op == AT_X_NAME && read->arg[k]->ref < 32) {
+            known |= UINT32_C(1) << read->arg[k]->ref;
+            place[read->arg[k]->ref] = k;
+        }
+    for (int i = 0; i < own->num; i++) {
+        if (at_expr_axes(own->of[i].of) & ~known) continue;
+        const at_expr *e = at_expr_map(b->arena, own->of[i].of, take_place, place);
+        if (condition_is_bound(b->compute, e))
+            conditions_add(&out, (condition){e, own->of[i].holds});
+    }
+    return out;
+}
+
+/* Those of either that follow from the other, too. */
+static conditions meet(const conditions *x, const conditions *y) {
+    const conditions *all[] = {x, y};
+    conditions out = {.num = 0};
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < all[side]->num; i++)
+            for (int k = 0; k < all[!side]->num; k++)
+                if (condition_implies(&all[!side]->of[k], &all[side]->of[i])) {
+                    conditions_add(&out, all[side]->of[i]);
                     break;
                 }
-        b->num = kept;
+    return out;
+}
+
+typedef struct reads {
+    bounds *b;
+    int stage;
+    bool is_read;
+    conditions all; /* what holds at all reads so far */
+} reads;
+
+static void find_reads(reads *r, const at_expr *e, const conditions *known) {
+    if (e->op == AT_X_INDEX && e->ref == r->stage) {
+        const conditions own = at_read(r->b, e, known);
+        r->all = r->is_read ? meet(&r->all, &own) : own;
+        r->is_read = true;
     }
-    *is_first = false;
+    for (int i = 0; i < e->nargs; i++) {
+        conditions within = *known;
+        if (e->op == AT_X_SELECT && i > 0)
+            conditions_take(&within, r->b->compute, e->arg[0], i == 1);
+        find_reads(r, e->arg[i], &within);
+    }
 }
 
-static void find_reads(bounds *b, const at_expr *e, const around *conditions, bool *is_first) {
-    const around within = {e->op == AT_X_SELECT ? e->arg[0] : NULL, conditions};
-    if (e->op == AT_X_INDEX && e->ref == b->stage) meet(b, e, conditions, is_first);
-    for (int i = 0; i < e->nargs; i++)
-        find_reads(b, e->arg[i], e->op == AT_X_SELECT && i == 1 ? &within : conditions, is_first);
+/* What ranges of a reader's reductions say. */
+static void add_ranges(const bounds *b, const at_tensor *reader, conditions *known) {
+    for (int k = reader->num_axes; k < axes_of(reader); k++) {
+        const at_axis *x = &reader->axes[k];
+        if (!x->begin) continue;
+        at_expr *axis = at_expr_name(b->arena, x->name);
+        axis->ref = k;
+        at_expr *const sides[] = {at_expr_pair(b->arena, AT_X_LE, x->begin, axis),
+                                  at_expr_pair(b->arena, AT_X_LT, axis, x->end)};
+        for (int i = 0; i < 2; i++)
+            if (condition_is_bound(b->compute, sides[i]))
+                conditions_add(known, (condition){sides[i], true});
+    }
 }
 
-/* ---- factors --------------------------------------------------------------------------------- */
-
-static at_walk add_factor(const at_expr *e, void *ctx) {
-    bounds *b = ctx;
-    if (e->op == AT_X_NEG || e->op == AT_X_MUL) return AT_WALK_ON;
-    if (e->op != AT_X_INDEX) return AT_WALK_PAST;
-    const at_tensor *t = &b->compute->tensors[e->ref];
-    if (t->role != AT_ROLE_STAGE || t->num_reduce || t->is_recurrence ||
-        t->body->op != AT_X_SELECT || !is_zero_expr(t->body->arg[2]))
-        return AT_WALK_PAST;
-    at_expr **value = AT_NEW_ARRAY(b->arena, at_expr *, 32);
-    for (int k = 0; k < e->nargs && k < 32; k++)
-        if (!at_expr_reads(e->arg[k]))
-            value[k] = rewrite_expr_at(b->arena, e->arg[k], rewrite_axes(b->arena, stage_of(b)));
-    add_all(b, t->body->arg[0], value);
-    return AT_WALK_PAST;
+/* What holds where an element counts; what reads the stage is known. */
+static conditions find_counts(bounds *b, int stage) {
+    const at_tensor *t = &b->compute->tensors[stage];
+    reads r = {.b = b, .stage = stage};
+    if (t->is_output || at_tensor_goes_in_steps(t)) return r.all;
+    for (int k = stage + 1; k < b->compute->num_tensors; k++) {
+        const at_tensor *reader = &b->compute->tensors[k];
+        conditions known;
+        if (reader->role != AT_ROLE_STAGE || !at_expr_read_of(reader->body, stage)) continue;
+        find_nothing(b, k, &known);
+        add_ranges(b, reader, &known);
+        for (int i = 0; i < b->counts[k].num; i++) conditions_add(&known, b->counts[k].of[i]);
+        find_reads(&r, reader->body, &known);
+    }
+    return r.all;
 }
 
 /* ---- the edit -------------------------------------------------------------------------------- */
 
-static bounds find_bounds(at_arena *a, const at_compute *c, int stage) {
-    bounds b = {.arena = a, .compute = c, .stage = stage};
-    const at_tensor *t = &c->tensors[stage];
-    bool is_first = true;
-    if (t->role != AT_ROLE_STAGE || !t->num_reduce || t->reduction != AT_REDUCE_SUM ||
-        t->body->op == AT_X_SELECT || t->is_recurrence || t->cycle)
-        return b;
-    for (int r = stage + 1; r < c->num_tensors && !t->is_output; r++)
-        if (c->tensors[r].role == AT_ROLE_STAGE) {
-            b.reader = &c->tensors[r];
-            find_reads(&b, b.reader->body, NULL, &is_first);
-        }
-    if (t->body->op == AT_X_MUL) at_expr_walk(t->body, add_factor, &b);
-    return b;
+static bool is_bound(const at_expr *e, const void *compute) {
+    return condition_is_bound(compute, e);
 }
 
-bool at_edit_has_bound(at_arena *a, const at_compute *c, int stage) {
-    return find_bounds(a, c, stage).num > 0;
+static bool has_range(const at_tensor *t) {
+    for (int k = t->num_axes; k < axes_of(t); k++)
+        if (t->axes[k].begin) return true;
+    return false;
+}
+
+/* Is there any condition that bounds, and a stage that may be bounded? */
+static bool may_bound(const at_compute *c, int stage) {
+    const at_tensor *t = &c->tensors[stage];
+    bool any = false;
+    for (int k = 0; k < c->num_tensors; k++)
+        any |= c->tensors[k].role == AT_ROLE_STAGE &&
+               (has_range(&c->tensors[k]) || at_expr_find(c->tensors[k].body, is_bound, c));
+    return any && t->role == AT_ROLE_STAGE && !at_tensor_goes_in_steps(t) && axes_of(t) <= 32;
+}
+
+/* What bounds a stage, and what it is elsewhere; num 0: nothing does. */
+static conditions find_bounds(bounds *b, int stage, int *nothing) {
+    const at_tensor *t = &b->compute->tensors[stage];
+    conditions own;
+    if (t->body->op == AT_X_SELECT) return (conditions){.num = 0};
+    *nothing = find_nothing(b, stage, &own);
+    if (!t->num_reduce) {
+        if (*nothing == VALUE_ZERO && !at_expr_find(t->body, calls, NULL)) own.num = 0;
+        return own;
+    }
+    if (t->reduction != AT_REDUCE_SUM) return own;
+    /* What the text itself chooses is padding, or bounds the sum already. */
+    if (t->body->op != AT_X_MUL || at_expr_has(t->body, AT_X_SELECT)) own.num = 0;
+    *nothing = VALUE_ZERO;
+    b->counts = AT_NEW_ARRAY(b->arena, conditions, b->compute->num_tensors);
+    for (int k = b->compute->num_tensors - 1; k >= stage; k--)
+        if (b->compute->tensors[k].role == AT_ROLE_STAGE) b->counts[k] = find_counts(b, k);
+    for (int i = 0; i < b->counts[stage].num; i++) conditions_add(&own, b->counts[stage].of[i]);
+    return own;
+}
+
+bool at_edit_has_bound(at_arena *a, const at_compute *c, int stage, const at_expr **needs) {
+    bounds b = {.arena = a, .compute = c};
+    int nothing;
+    *needs = NULL;
+    if (!may_bound(c, stage)) return false;
+    b.v = valuer_of(a, c);
+    const bool has = find_bounds(&b, stage, &nothing).num > 0;
+    *needs = b.v.needs;
+    return has;
+}
+
+bool at_edit_is_mask(at_arena *a, const at_compute *c, int stage) {
+    bounds b = {.arena = a, .compute = c};
+    conditions own;
+    if (!may_bound(c, stage) || c->tensors[stage].num_reduce || c->tensors[stage].is_output)
+        return false;
+    b.v = valuer_of(a, c);
+    return find_nothing(&b, stage, &own);
+}
+
+/* The expression where conditions hold: choices that they decide are made. */
+typedef struct decided {
+    at_arena *arena;
+    const conditions *known;
+} decided;
+
+static at_expr *decide(const at_expr *e, at_expr *copy, void *ctx) {
+    const decided *d = ctx;
+    const int truth = e->op == AT_X_SELECT ? conditions_decide(d->known, e->arg[0]) : -1;
+    if (truth >= 0) return copy->arg[truth ? 1 : 2];
+    if (e->op == AT_X_ADD && e->arg[1]->op == AT_X_SELECT && is_zero_expr(copy->arg[1]))
+        return copy->arg[0];
+    return copy;
 }
 
 at_status at_edit_bound(at_arena *a, const at_tree *t, const char *stage,
@@ -150,12 +216,26 @@ at_status at_edit_bound(at_arena *a, const at_tree *t, const char *stage,
     rewrite w;
     const at_tensor *x;
     tree_node *leaf;
+    int nothing;
     AT_TRY(rewrite_start_leaf(&w, a, t, NULL, stage, &x, &leaf, err));
-    const bounds b = find_bounds(a, t->compute, at_compute_find(t->compute, stage));
-    if (!b.num) return at_fail(err, AT_E_INPUT, "nothing bounds where @%s counts", stage);
-    at_expr *all = b.of[0];
-    for (int i = 1; i < b.num; i++) all = at_expr_pair(a, AT_X_AND, all, b.of[i]);
+    const int at = at_compute_find(t->compute, stage);
+    bounds b = {.arena = a, .compute = t->compute};
+    conditions own = {.num = 0};
+    if (may_bound(t->compute, at)) {
+        b.v = valuer_of(a, t->compute);
+        own = find_bounds(&b, at, &nothing);
+    }
+    if (!own.num) return at_fail(err, AT_E_INPUT, "nothing bounds where @%s counts", stage);
+    at_expr *all = condition_expr(a, &own.of[0], NULL);
+    for (int i = 1; i < own.num; i++)
+        all = at_expr_pair(a, AT_X_AND, all, condition_expr(a, &own.of[i], NULL));
     at_tensor *made = rewrite_find(&w, stage);
-    made->written = rewrite_guarded(a, all, made->written);
+    made->written = rewrite_expr_at(a, at_expr_map(a, x->body, decide, &(decided){a, &own}),
+                                    rewrite_axes(a, x));
+    made->num_defs = 0; /* the expression has them already */
+    made->written = at_expr_new(
+        a, AT_X_SELECT, 3,
+        (at_expr *[]){all, made->written,
+                      nothing == VALUE_ZERO ? at_expr_int(a, 0) : neutral_expr(a, AT_REDUCE_MAX)});
     return rewrite_finish(&w, compute, out);
 }

@@ -6,70 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "schedule/index_sum.h"
 #include "schedule/rewrite.h"
 
 /* ---- sums of axes ---------------------------------------------------------------------------- */
-
-/* by*size*axis; size NULL: 1; axis NO_AXIS: none. */
-enum { MOST_PARTS = 16, NO_AXIS = -1 };
-typedef struct part {
-    int64_t by;
-    const at_expr *size;
-    int axis;
-} part;
-typedef struct index_sum {
-    part of[MOST_PARTS];
-    int num;
-} index_sum;
-
-static bool is_like(const part *x, const part *y) {
-    const bool sizes = x->size && y->size ? at_expr_equal(x->size, y->size) : x->size == y->size;
-    return x->axis == y->axis && sizes;
-}
-
-static bool add_part(index_sum *s, part p) {
-    for (int i = 0; i < s->num; i++)
-        if (is_like(&s->of[i], &p)) {
-            s->of[i].by += p.by;
-            if (!s->of[i].by) s->of[i] = s->of[--s->num];
-            return true;
-        }
-    if (s->num == MOST_PARTS) return false;
-    s->of[s->num++] = p;
-    return true;
-}
-
-static bool is_small(int64_t factor) {
-    enum { MOST_FACTOR = 1 << 20 };
-    return -MOST_FACTOR <= factor && factor <= MOST_FACTOR;
-}
-
-/* Adds e*by*size, as far as it is a sum of axes and sizes. */
-static bool add_sum(index_sum *s, const at_expr *e, int64_t by, const at_expr *size) {
-    if (e->op == AT_X_INT)
-        return is_small(e->integer) &&
-               (!e->integer || add_part(s, (part){by * e->integer, size, NO_AXIS}));
-    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) return add_part(s, (part){by, size, e->ref});
-    if (e->op == AT_X_NEG) return add_sum(s, e->arg[0], -by, size);
-    if (e->op == AT_X_ADD || e->op == AT_X_SUB)
-        return add_sum(s, e->arg[0], by, size) &&
-               add_sum(s, e->arg[1], e->op == AT_X_ADD ? by : -by, size);
-    for (int i = 0; e->op == AT_X_MUL && i < 2; i++) {
-        const at_expr *factor = e->arg[i];
-        if (factor->op == AT_X_INT && factor->integer && is_small(by) && is_small(factor->integer))
-            return add_sum(s, e->arg[1 - i], by * factor->integer, size);
-        if (at_expr_is_size(factor) && !at_expr_is_size(e) && !size)
-            return add_sum(s, e->arg[1 - i], by, factor);
-    }
-    return at_expr_is_size(e) && !size && add_part(s, (part){by, e, NO_AXIS});
-}
-
-static uint32_t axes_of_sum(const index_sum *s) {
-    uint32_t axes = 0;
-    for (int i = 0; i < s->num; i++)
-        if (s->of[i].axis != NO_AXIS) axes |= 1u << s->of[i].axis;
-    return axes;
-}
 
 static bool is_comparison(const at_expr *e) { return e->op >= AT_X_LT && e->op <= AT_X_NE; }
 
@@ -78,8 +18,9 @@ static bool sum_of(const at_expr *e, index_sum *s) {
     *s = (index_sum){.num = 0};
     if (is_comparison(e))
         return at_expr_axes(e->arg[0]) && at_expr_axes(e->arg[1]) &&
-               add_sum(s, e->arg[0], 1, NULL) && add_sum(s, e->arg[1], -1, NULL) && axes_of_sum(s);
-    return add_sum(s, e, 1, NULL) && axes_of_sum(s);
+               index_sum_add(s, e->arg[0], 1, NULL) && index_sum_add(s, e->arg[1], -1, NULL) &&
+               index_sum_axes(s);
+    return index_sum_add(s, e, 1, NULL) && index_sum_axes(s);
 }
 
 /* ---- ways ------------------------------------------------------------------------------------ */
@@ -107,10 +48,10 @@ static int64_t times(const way *w, const index_sum *s) {
     int64_t by = 0;
     int num = 0;
     for (int i = 0; i < s->num; i++) {
-        const part *of = &s->of[i], *own = NULL;
+        const index_part *of = &s->of[i], *own = NULL;
         if (of->axis == NO_AXIS) continue;
         for (int k = 0; k < w->sum.num; k++)
-            if (is_like(&w->sum.of[k], of)) own = &w->sum.of[k];
+            if (index_part_is_like(&w->sum.of[k], of)) own = &w->sum.of[k];
         if (!own || of->by % own->by || (by && of->by / own->by != by)) return 0;
         by = of->by / own->by;
         num++;
@@ -119,7 +60,7 @@ static int64_t times(const way *w, const index_sum *s) {
 }
 
 static way way_of(const index_sum *s) {
-    way w = {.axes = axes_of_sum(s)};
+    way w = {.axes = index_sum_axes(s)};
     int64_t common = 0;
     for (int i = 0; i < s->num; i++)
         if (s->of[i].axis != NO_AXIS) {
@@ -254,7 +195,7 @@ static void add_product(total *t, int64_t by, const at_expr *size, at_expr *e) {
 }
 
 /* by times how far a part goes: by*size*(extent - 1). */
-static void add_reach(total *t, const at_tensor *stage, const part *p, int64_t by) {
+static void add_reach(total *t, const at_tensor *stage, const index_part *p, int64_t by) {
     const at_expr *extent = stage->axes[p->axis].extent;
     if (extent->op == AT_X_INT) {
         add_product(t, by * (extent->integer - 1), p->size, NULL);
@@ -299,7 +240,7 @@ static at_expr *by_stage(const padding *x, const way *w, const index_sum *s) {
 static at_expr *written(const padding *x, const at_expr *e) {
     at_arena *a = x->values.arena;
     index_sum s;
-    const way *w = sum_of(e, &s) ? way_of_axis(x, __builtin_ctz(axes_of_sum(&s))) : NULL;
+    const way *w = sum_of(e, &s) ? way_of_axis(x, __builtin_ctz(index_sum_axes(&s))) : NULL;
     if (w && is_shared(w)) {
         at_expr *at = by_stage(x, w, &s);
         return is_comparison(e) ? at_expr_pair(a, e->op, at, at_expr_int(a, 0)) : at;
@@ -347,7 +288,7 @@ static void add_axis(padding *x, rewrite *w, int axis) {
     if (shared) {
         *name = rewrite_fresh(w, at_format(a, "%s_%s", x->made.name, plain));
         for (int i = 0; i < own->sum.num; i++) {
-            const part *p = &own->sum.of[i];
+            const index_part *p = &own->sum.of[i];
             add_product(&index, p->by, p->size, rewrite_copy_expr(a, x->values.of_axis[p->axis]));
             add_reach(&extent, x->of.stage, p, p->by < 0 ? -p->by : p->by);
         }

@@ -202,6 +202,13 @@ static void add_states(sketch_states *all, const sketch_states *more, int most) 
         *at_push(more->data[i]->arena, all) = more->data[i];
 }
 
+/* Has anything been bounded, of what may be? Rules before that make other stages. */
+static bool is_bounded_at_all(const sketch_state *s) {
+    for (const sketch_edit *e = s->last; e; e = e->before)
+        if (e->edit.kind == AT_EDIT_BOUND) return true;
+    return false;
+}
+
 /* The sketches in the order of their names' rules, the basic one first; in a. AT_E_INPUT: the text
  * is wrong, or no rule can place it. */
 static at_status derive_all(at_arena *a, sketch_derivation *d, const at_sketch **out, int *n,
@@ -216,7 +223,8 @@ static at_status derive_all(at_arena *a, sketch_derivation *d, const at_sketch *
     derive(a, &first, &all);
     for (int i = 0; i < SKETCH_STARTS && !d->tree && !at_halts(); i++) {
         sketch_states more = {0};
-        if (!sketch_further_start(&first, i, &o) || start(a, d, &o, &other, &why) != AT_OK)
+        if (!sketch_further_start(&first, i, &o) || start(a, d, &o, &other, &why) != AT_OK ||
+            (o.bounds && !is_bounded_at_all(&other)))
             continue;
         derive(a, &other, &more);
         add_states(&all, &more, sketch_most(&first));

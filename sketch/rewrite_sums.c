@@ -32,7 +32,8 @@
  *
  * bounds: in sketches of their own, a sum of which elements count on one side of a diagonal alone,
  * or within a band, or whose terms have a factor that is 0 elsewhere, has that condition itself, so
- * that tiles and steps outside are left out:
+ * that tiles and steps outside are left out. So has a maximum of terms that are -inf elsewhere, and
+ * a function of such:
  *
  *     s[i, j] = sum(k) ..; e[i, j] = j <= i ? exp(s[i, j]) : 0; y[i, d] = sum(j) e[i, j]*v[j, d]
  *         ->    s[i, j] = sum(k) j <= i ? .. : 0;  y[i, d] = sum(j) j <= i ? e[i, j]*v[j, d] : 0
@@ -239,9 +240,21 @@ bool rewrite_phases(sketch_state *s, int stage, const at_facts_given *given) {
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
+bool sketch_is_bounded(const sketch_state *s, const at_compute *c, int stage) {
+    const at_expr *needs;
+    int64_t holds = 1;
+    return at_edit_has_bound(s->arena, c, stage, &needs) &&
+           (!needs || at_expr_eval(needs, s->from->values, &holds, NULL) == AT_OK) && holds;
+}
+
 bool rewrite_bounded(sketch_state *s, int stage, const at_facts_given *given) {
-    const at_edit e = {.kind = AT_EDIT_BOUND, .stage = s->compute->tensors[stage].name};
-    return s->bounds && at_facts_has_leaf(s->facts, stage) && sketch_rewrite_by(s, &e, given);
+    at_edit e = {.kind = AT_EDIT_BOUND, .stage = s->compute->tensors[stage].name};
+    if (!s->bounds) return false;
+    if (at_facts_has_leaf(s->facts, stage))
+        return sketch_is_bounded(s, s->compute, stage) && sketch_rewrite_by(s, &e, given);
+    e.kind = AT_EDIT_INLINE; /* what reads a mask decides it */
+    return s->facts->of[stage].is_dissolved && at_edit_is_mask(s->arena, s->compute, stage) &&
+           sketch_rewrite_by(s, &e, given);
 }
 
 /* ---- branches -------------------------------------------------------------------------------- */

@@ -207,6 +207,8 @@ at_status sketch_drop_copy(sketch_state *s, const char *name);
 at_status sketch_refresh_facts(sketch_state *s, const at_facts_given *given);
 /* An edit, and facts of what it made; false: it cannot be made. */
 bool sketch_rewrite_by(sketch_state *s, const at_edit *e, const at_facts_given *given);
+/* Is a stage of a computation nothing where conditions say so, of these sizes (rewrite_sums.c)? */
+bool sketch_is_bounded(const sketch_state *s, const at_compute *c, int stage);
 /* Are there sums that may be stored in another layout (rewrite_layout.c)? */
 bool sketch_has_layouts(const sketch_state *s);
 

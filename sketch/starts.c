@@ -275,7 +275,7 @@ static const char *bound_sums(const sketch_state *s, sketch_start *out) {
     const char *word = NULL;
     out->bounds = true;
     for (int t = 0; t < c->num_tensors; t++)
-        if (at_edit_has_bound(s->arena, c, t)) {
+        if (sketch_is_bounded(s, c, t)) {
             word = "bounds";
             out->is_preferred |= is_long(&s->before->of[t], &c->tensors[t]);
         }

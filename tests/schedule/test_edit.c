@@ -3,6 +3,8 @@
 #include "schedule/edit.h"
 #include "tests/schedule/examples.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 static const char sizes[] = "N=8, M=12, L=6, i0=2, i1=4, j0=3, j1=4, k0=2, k1=3, P=4";
@@ -91,8 +93,8 @@ static void expect_stage(const char *wanted) {
     at_text_free(&text);
 }
 
-/* Every output as the computation before all edits has it. */
-static void expect_same_outputs(void) {
+/* Every output as the computation before all edits has it, to so many units in the last place. */
+static void expect_outputs(float ulps) {
     at_program *p;
     at_data *found = AT_NEW_ARRAY(e.f.arena, at_data, e.compute->num_tensors);
     int64_t **extents;
@@ -110,9 +112,16 @@ static void expect_same_outputs(void) {
         int after = at_compute_find(e.compute, e.f.compute->tensors[t].name);
         int64_t count = 1;
         for (int k = 0; k < e.f.compute->tensors[t].num_axes; k++) count *= extents[t][k];
-        assert_memory_equal(found[after].f, e.f.data[t].f, sizeof(float) * (size_t)count);
+        for (int64_t i = 0; i < count; i++) {
+            const float x = found[after].f[i], y = e.f.data[t].f[i];
+            const bool is_same = ulps > 0 ? x == y || fabsf(x - y) <= ulps * FLT_EPSILON * fabsf(y)
+                                          : !memcmp(&x, &y, sizeof x);
+            if (!is_same) fail_msg("%s: %.9g, not %.9g", e.f.compute->tensors[t].name, x, y);
+        }
     }
 }
+
+static void expect_same_outputs(void) { expect_outputs(0); }
 
 static void tile(void) {
     begin(&matmul_add);
@@ -968,6 +977,88 @@ static void bounded_by_readers(void **state) {
     end();
 }
 
+static void begin_masked(const char *masked) {
+    static const char tree[] = "i, j, k =>\n    @d = i, j // k\ni, j =>\n    @m = i, j\n"
+                               "i, j =>\n    @s = i, j\ni, j =>\n    @most = i // j\n"
+                               "i, j =>\n    @e = i, j\ni, j =>\n    @t = i // j\n"
+                               "i, c, j =>\n    @y = i, c // j\ni, c =>\n    @out = i, c\n";
+    static char text[1024];
+    snprintf(text, sizeof text,
+             "a[N, N] : input\nd[i:N, j:N] = sum(k:N) a[i, k]*a[j, k]\n"
+             "m[i:N, j:N] = j > i ? -inf : 0\ns[i:N, j:N] = %s\n"
+             "most[i:N] = max(j:N) s[i, j]\ne[i:N, j:N] = exp((s[i, j] - most[i])*rsqrt(N))\n"
+             "t[i:N] = sum(j:N) e[i, j]\ny[i:N, c:N] = sum(j:N) e[i, j]*a[j, c]\n"
+             "out[i:N, c:N] = y[i, c]/t[i]\n",
+             masked);
+    begin(&(example){"text", "N=5, W=2", text, tree});
+}
+
+/* Of axes i and j, by their names, and numbers. */
+static int64_t value_at(const at_expr *x, int64_t i, int64_t j) {
+    int64_t out = x->integer;
+    if (x->op == AT_X_NAME) out = *x->name == 'i' ? i : j;
+    else if (x->op != AT_X_INT)
+        assert_true(
+            at_expr_binary(x->op, value_at(x->arg[0], i, j), value_at(x->arg[1], i, j), &out));
+    return out;
+}
+
+static const char *needs_of(const char *stage) {
+    const at_expr *needs;
+    assert_true(at_edit_has_bound(e.f.arena, e.compute, at_compute_find(e.compute, stage), &needs));
+    return needs ? at_expr_text(e.f.arena, needs) : "";
+}
+
+/* Scores that are -inf where a mask says so, however it says it, are not needed there, as long as
+ * each row has another one. */
+static void bounded_by_masks(void **state) {
+    (void)state;
+    static const char *const causal[] = {"d[i, j]*0.5 + m[i, j]", "j < i + 1 ? d[i, j] : -inf",
+                                         "i - j >= 0 ? d[i, j] : -inf", "!(i < j) ? d[i, j] : -inf",
+                                         "j > i ? -inf : d[i, j]*4"};
+    static const char *const others[] = {"j < i ? d[i, j] : -inf", "a[i, j] > 0 ? d[i, j] : -inf",
+                                         "j <= i ? d[i, j] : -1000", "j <= i ? d[i, j] : inf",
+                                         "min(d[i, j], m[i, j])*a[i, j]"};
+    static const char *const stages[] = {"most", "e", "y", "d"};
+    for (int i = 0; i < 5; i++) {
+        begin_masked(causal[i]);
+        for (int k = 0; k < 4; k++) {
+            assert_string_equal(needs_of(stages[k]), "");
+            DO(bounded(stages[k]));
+            const at_expr *body = e.compute->tensors[at_compute_find(e.compute, stages[k])].body;
+            assert_int_equal(body->op, AT_X_SELECT);
+            for (int at = 0; at < 25; at++) /* what the condition says of each place */
+                assert_int_equal(value_at(body->arg[0], at / 5, at % 5), at % 5 <= at / 5);
+        }
+        expect_outputs(8) /* functions */;
+        end();
+    }
+    for (int i = 0; i < 5; i++) {
+        begin_masked(others[i]);
+        REFUSED("nothing bounds where @e counts", bounded("e"));
+        REFUSED("nothing bounds where @y counts", bounded("y"));
+        end();
+    }
+}
+
+/* Within a window, or beside keys of which there are more, sizes say whether rows are empty. */
+static void bounded_by_sizes(void **state) {
+    (void)state;
+    begin_masked("(i - j < W ? d[i, j] : -inf) + m[i, j]");
+    assert_string_equal(needs_of("e"), "W - N >= 0 || W - 1 >= 0");
+    DO(bounded("s"));
+    expect_stage("s[i:N, j:N] = i - j < W && j <= i ? d[i, j] + m[i, j] : -inf\n");
+    DO(bounded("e"));
+    expect_stage("e[i:N, j:N] = i - j < W && j <= i ? exp((s[i, j] - most[i])*rsqrt(N)) : 0\n");
+    DO(bounded("d"));
+    expect_stage("d[i:N, j:N] = sum(k:N) i - j < W && j <= i ? a[i, k]*a[j, k] : 0\n");
+    expect_outputs(8) /* functions */;
+    end();
+    begin_masked("j <= i + W - N ? d[i, j] : -inf");
+    assert_string_equal(needs_of("y"), "W - N >= 0");
+    end();
+}
+
 /* What reads itself does so by its new name, in the new order of its axes, where its steps still
  * come first. */
 static void gone_across_in_steps(void **state) {
@@ -1133,6 +1224,8 @@ int main(void) {
                                        cmocka_unit_test(made_of_padding),
                                        cmocka_unit_test(gone_by_branches),
                                        cmocka_unit_test(bounded_by_readers),
+                                       cmocka_unit_test(bounded_by_masks),
+                                       cmocka_unit_test(bounded_by_sizes),
                                        cmocka_unit_test(divided_once),
                                        cmocka_unit_test(unpacked),
                                        cmocka_unit_test(unpacked_for_several),

@@ -99,6 +99,7 @@ static void sets(void **state) {
         {"tests/te/reflected_steps.te", "C=2,T=19,K=5", false},
         {"tests/te/sampled_grid.te", "C=3,H=7,W=9,P=5,Q=19", true},
         {"examples/te/causal_scores.te", "H=2,S=37,D=5", false},
+        {"tests/te/masked_scores.te", "S=19,T=37,D=5,E=21,W=9", false},
         {"examples/te/cross_entropy.te", "M=5,N=37", false},
         {"examples/te/quantised_dense.te", "M=5,N=37,K=48,G=2", false},
         {"examples/te/packed_dense.te", "M=9,N=37,K=18", false},
