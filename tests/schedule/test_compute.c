@@ -367,9 +367,9 @@ static const struct {
      "c:2:10: exp takes one argument, not 2\no[i:N] = exp(x[i], 2)\n         ^"},
     {"x[N] : input\no[i:exp(N)] = x[i]",
      "c:2:5: an extent is an integer: exp is a function of values\no[i:exp(N)] = x[i]\n    ^"},
-    {"x[N] : input\no[i:N] = x[abs(i)]",
+    {"x[N] : input\no[i:N] = x[sqrt(i)]",
      "c:2:12: a value is used as an index; store it in a stage of integers, v[..] : s32 = .., and "
-     "write x[v[..]]\no[i:N] = x[abs(i)]\n           ^"},
+     "write x[v[..]]\no[i:N] = x[sqrt(i)]\n           ^"},
     {"x[N] : input\no[i:N] = sum(k:N, k:M) x[k]",
      "c:2:19: axis \"k\" occurs twice\no[i:N] = sum(k:N, k:M) x[k]\n                  ^"},
     {"x[N] : input\no[i:N] = sum(k:i) x[k]", "c:2:16: \"i\" is an axis: an extent can use sizes "
