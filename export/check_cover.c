@@ -37,12 +37,12 @@ static void begin_rows(at_text *out, const at_cover *x) {
     list(out, "stride", x->stride, x->axes);
     at_text_addf(out,
                  "    for (long row = 0; row < %1$lldL; row++) {\n"
-                 "        long group = (run * %1$lldL + row) %% %2$lldL, place = group * %3$lldL + "
+                 "        long group = (run + row * %8$lldL) %% %2$lldL, place = group * %3$lldL + "
                  "group * 5 %% %3$lldL;\n"
                  "        long at = at_offset(%4$lldL, %5$d, %6$d, extent, stride, row, place < "
                  "%7$lldL ? place : %7$lldL - 1);\n",
                  (long long)x->rows, (long long)groups, (long long)x->group, (long long)x->base,
-                 x->row_axes, x->axes, (long long)x->terms);
+                 x->row_axes, x->axes, (long long)x->terms, (long long)x->between);
 }
 
 void at_file_begin_cover(at_text *out, const at_face *f, const at_draw *draw) {

@@ -42,12 +42,13 @@ typedef struct at_placed {
     int64_t more, step;
 } at_placed;
 
-/* Few long rows of an input, of each of which one element wins: in run n another one than in the
- * runs before, so that each `group` of places has a winner in some row of some run. */
+/* Few long rows of an input, of each of which one element wins: in each run one of another group of
+ * places, of row 0 that of the run's number, of each row that of so many groups behind the one
+ * before, round and round. */
 enum { AT_COVER_AXES = 32 };
 typedef struct at_cover {
     int tensor;
-    int64_t rows, terms, group, runs;
+    int64_t rows, terms, group, between, runs;
     /* An element's offset: digits of the row's number and of the place's, the last one first. */
     int64_t base, extent[AT_COVER_AXES], stride[AT_COVER_AXES];
     int row_axes, axes;

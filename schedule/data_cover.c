@@ -3,7 +3,14 @@
  * where one of the vector's elements wins. */
 #include "schedule/data_int.h"
 
-enum { LEAST_GROUP = 4, MOST_GROUP = 64, MOST_RUNS = 1 << 12, DIFFERENT = 3, MOST_RANGE = 16 };
+enum {
+    LEAST_GROUP = 4,
+    VECTOR = 16,
+    MOST_GROUP = 64,
+    MOST_RUNS = 1 << 12,
+    DIFFERENT = 3,
+    MOST_RANGE = 16
+};
 #define MOST_WORK 0x1p28 /* elements in all runs: some tenths of a second of plain loops */
 
 static int64_t offset_at(const at_cover *x, int64_t row, int64_t place) {
@@ -49,14 +56,18 @@ static double all_elements(const data_ruler *r) {
     return n;
 }
 
-/* Into groups of as few places as the work allows. false: so few would be seen that it is not
- * worth it. */
+/* Into groups of as few places as the work allows: all have a winner in each row, or all in some.
+ * false: so few would be seen that it is not worth it. */
 static bool find_groups(const data_rows *r, at_cover *x) {
     const double all = all_elements(r->ruler);
-    for (x->group = LEAST_GROUP; x->group <= MOST_GROUP; x->group *= 2) {
-        x->runs = (x->terms + x->group * x->rows - 1) / (x->group * x->rows);
-        if (x->runs <= MOST_RUNS && all * (double)x->runs <= MOST_WORK) return x->runs > 1;
-    }
+    for (int every_row = 1; every_row >= 0; every_row--)
+        for (x->group = LEAST_GROUP; x->group <= (every_row ? VECTOR : MOST_GROUP); x->group *= 2) {
+            const int64_t groups = (x->terms + x->group - 1) / x->group;
+            x->between = (groups + x->rows - 1) / x->rows;
+            x->runs = every_row ? groups : x->between;
+            if (x->between > 1 && x->runs <= MOST_RUNS && all * (double)x->runs <= MOST_WORK)
+                return true;
+        }
     return false;
 }
 
