@@ -128,14 +128,14 @@ static void add_groups(nest_choices *out, const sketch_state *s, int stage, int 
     c->groups = true;
 }
 
-/* The axis before that of the lanes, where rows of all that lanes move along, which no register is
- * filled by, lie behind each other: pixels of a 1x1 convolution; -1: there is none. */
+/* The axis before that of the lanes, where rows of all that lanes move along, each shorter than a
+ * register (lowering joins no others), lie behind each other: pixels of a 1x1 convolution; -1:
+ * there is none. */
 static int beside_of(const sketch_state *s, int stage, int vec) {
     const at_stage_facts *f = &s->facts->of[stage];
     const int beside = vec - 1;
     if (beside < 0 || vec != s->facts->compute->tensors[stage].num_axes - 1 || f->divisor[vec] ||
-        f->divisor[beside] || f->extent[vec] % NARROW_LANES == 0 ||
-        f->extent[vec] >= TILE_COLUMNS || !tile_goes(s, stage, beside))
+        f->divisor[beside] || f->extent[vec] >= NARROW_LANES || !tile_goes(s, stage, beside))
         return -1;
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
