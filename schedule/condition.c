@@ -80,10 +80,10 @@ int conditions_decide(const conditions *known, const at_expr *e) {
     return -1;
 }
 
-at_expr *condition_expr(at_arena *a, const condition *c, at_expr *const *value) {
+at_expr *condition_expr(at_arena *a, const condition *c, at_expr *const *axes) {
     static const at_op other[] = {
         [AT_X_LT] = AT_X_GE, [AT_X_LE] = AT_X_GT, [AT_X_GT] = AT_X_LE, [AT_X_GE] = AT_X_LT};
-    at_expr *e = value ? rewrite_expr_at(a, c->of, value) : rewrite_copy_expr(a, c->of);
+    at_expr *e = rewrite_expr_at(a, c->of, axes);
     if (!c->holds) e->op = other[e->op];
     return e;
 }

@@ -30,7 +30,8 @@ void conditions_take(conditions *c, const at_compute *of, const at_expr *e, bool
 void conditions_add(conditions *c, condition one);
 /* What is known of an expression where all of these hold: 1 it holds, 0 it fails, -1 neither. */
 int conditions_decide(const conditions *known, const at_expr *e);
-/* Fresh nodes without refs, for a text: with copies of these values for axes; NULL: as they are. */
-at_expr *condition_expr(at_arena *a, const condition *c, at_expr *const *value);
+/* Fresh nodes without refs, for a text: with copies of these for axes, which a reader that says the
+ * condition may name otherwise. */
+at_expr *condition_expr(at_arena *a, const condition *c, at_expr *const *axes);
 
 #endif

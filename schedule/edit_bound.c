@@ -226,12 +226,11 @@ at_status at_edit_bound(at_arena *a, const at_tree *t, const char *stage,
         own = find_bounds(&b, at, &nothing);
     }
     if (!own.num) return at_fail(err, AT_E_INPUT, "nothing bounds where @%s counts", stage);
-    at_expr *all = condition_expr(a, &own.of[0], NULL);
+    at_expr **axes = rewrite_axes(a, x), *all = condition_expr(a, &own.of[0], axes);
     for (int i = 1; i < own.num; i++)
-        all = at_expr_pair(a, AT_X_AND, all, condition_expr(a, &own.of[i], NULL));
+        all = at_expr_pair(a, AT_X_AND, all, condition_expr(a, &own.of[i], axes));
     at_tensor *made = rewrite_find(&w, stage);
-    made->written = rewrite_expr_at(a, at_expr_map(a, x->body, decide, &(decided){a, &own}),
-                                    rewrite_axes(a, x));
+    made->written = rewrite_expr_at(a, at_expr_map(a, x->body, decide, &(decided){a, &own}), axes);
     made->num_defs = 0; /* the expression has them already */
     made->written = at_expr_new(
         a, AT_X_SELECT, 3,

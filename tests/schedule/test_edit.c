@@ -977,6 +977,30 @@ static void bounded_by_readers(void **state) {
     end();
 }
 
+/* Readers that name axes otherwise, or the other way round, say the same of these axes. */
+static void bounded_by_other_names(void **state) {
+    (void)state;
+    static const char *const readers[] = {"e[p:N, q:N] = q <= p ? s[p, q] : 0\n",
+                                          "e[j:N, i:N] = i <= j ? s[j, i] : 0\n"};
+    static const char *const trees[] = {"p, q =>\n    @e = p, q\n", "j, i =>\n    @e = j, i\n"};
+    for (int i = 0; i < 2; i++) {
+        static char text[512], tree[512];
+        snprintf(text, sizeof text,
+                 "a[N, N] : input\ns[i:N, j:N] = sum(k:N) a[i, k]*a[j, k]\n%s"
+                 "out[g:N, c:N] = sum(h:N) e[g, h]*a[h, c]\n",
+                 readers[i]);
+        snprintf(tree, sizeof tree,
+                 "i, j, k =>\n    @s = i, j // k\n%sg, c, h =>\n    @out = g, c // h\n", trees[i]);
+        begin(&(example){"text", "N=5", text, tree});
+        DO(bounded("s"));
+        expect_stage("s[i:N, j:N] = sum(k:N) j <= i ? a[i, k]*a[j, k] : 0\n");
+        DO(bounded("out"));
+        expect_stage("out[g:N, c:N] = sum(h:N) h <= g ? e[g, h]*a[h, c] : 0\n");
+        expect_same_outputs();
+        end();
+    }
+}
+
 static void begin_masked(const char *masked) {
     static const char tree[] = "i, j, k =>\n    @d = i, j // k\ni, j =>\n    @m = i, j\n"
                                "i, j =>\n    @s = i, j\ni, j =>\n    @most = i // j\n"
@@ -1224,6 +1248,7 @@ int main(void) {
                                        cmocka_unit_test(made_of_padding),
                                        cmocka_unit_test(gone_by_branches),
                                        cmocka_unit_test(bounded_by_readers),
+                                       cmocka_unit_test(bounded_by_other_names),
                                        cmocka_unit_test(bounded_by_masks),
                                        cmocka_unit_test(bounded_by_sizes),
                                        cmocka_unit_test(divided_once),
