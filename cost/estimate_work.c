@@ -102,7 +102,14 @@ static bool count(counting *k, const at_expr *e, bool in_sum, counted *out) {
     if (e->op == AT_X_INDEX) return is_float;
     if (e->op == AT_X_SELECT) { /* one of its two values is worked out: the longer one counts */
         counted of[2] = {{.operations = 0}, {.operations = 0}};
-        for (int i = 0; i < 2; i++) is_float |= count(k, e->arg[i + 1], false, &of[i]);
+        const bool before = k->has_product;
+        bool has[2];
+        for (int i = 0; i < 2; i++) {
+            k->has_product = before;
+            is_float |= count(k, e->arg[i + 1], in_sum, &of[i]);
+            has[i] = k->has_product;
+        }
+        k->has_product = has[0] || has[1];
         const counted *longer = &of[est_works_time(&of[1].works) > est_works_time(&of[0].works)];
         out->operations += of[of[1].operations > of[0].operations].operations;
         join(&out->works, &longer->works);

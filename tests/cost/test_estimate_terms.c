@@ -49,6 +49,16 @@ static void functions(void **state) {
     assert_true(of_rows > 0.99 * ROWS * of_terms && of_rows < 1.01 * ROWS * of_terms);
 }
 
+/* The product that a condition chooses is added by the instruction that makes it, too. */
+static void chosen_products(void **state) {
+    (void)state;
+    static const program product = TERMS("product", "", "x[i, k]*y[k, j]"),
+                         padded = TERMS("padded", "", "i + k >= 1 ? x[i, k]*y[k, j] : 0"),
+                         either = TERMS("either", "", "k > 0 ? x[i, k]*y[k, j] : y[k, j]*v[k]");
+    assert_true(sums_ns(&padded) < 1.01 * sums_ns(&product));
+    assert_true(sums_ns(&either) < 1.01 * sums_ns(&product));
+}
+
 static void divisions(void **state) {
     (void)state;
     static const program sum = TERMS("sum", "", "(x[i, k] + y[k, j])*v[k]"),
