@@ -124,8 +124,9 @@ static void lengths(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions),      cmocka_unit_test(divisions),
-        cmocka_unit_test(through_stages), cmocka_unit_test(picked_lanes),
-        cmocka_unit_test(bounds),         cmocka_unit_test(lengths)};
+        cmocka_unit_test(functions),    cmocka_unit_test(chosen_products),
+        cmocka_unit_test(divisions),    cmocka_unit_test(through_stages),
+        cmocka_unit_test(picked_lanes), cmocka_unit_test(bounds),
+        cmocka_unit_test(lengths)};
     return cmocka_run_group_tests_name("cost/estimate_terms", tests, NULL, NULL);
 }
