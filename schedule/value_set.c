@@ -127,6 +127,20 @@ static at_expr *at_read(const valuer *v, const at_expr *read, const at_expr *e) 
     return at_expr_map(v->arena, e, take_index, (void *)read);
 }
 
+/* Of a stage's body as its type holds it: integers are no -inf, and what lies beyond is cut. */
+static int as_stored(const at_compute *c, const at_tensor *t, int x) {
+    const bool stays = !(x & ~(VALUE_ZERO | VALUE_ABOVE)) && at_expr_is_whole(c, t->body);
+    return x == VALUE_ZERO || stays || !at_type_of(t->type)->is_int ? x : VALUE_NUMBER;
+}
+
+static int value_set_of(valuer *v, const at_expr *e, const conditions *known);
+
+static int set_of_read(valuer *v, const at_expr *read, const conditions *known) {
+    const at_tensor *t = &v->compute->tensors[read->ref];
+    if (!looks_into(v, read)) return v->of_stage[read->ref];
+    return as_stored(v->compute, t, value_set_of(v, at_read(v, read, t->body), known));
+}
+
 /* What a stage's expression may be where these hold. */
 static int value_set_of(valuer *v, const at_expr *e, const conditions *known) {
     int truth;
@@ -141,10 +155,7 @@ static int value_set_of(valuer *v, const at_expr *e, const conditions *known) {
         truth = conditions_decide(known, e->arg[0]);
         return (truth ? value_set_of(v, e->arg[1], known) : 0) |
                (truth > 0 ? 0 : value_set_of(v, e->arg[2], known));
-    case AT_X_INDEX:
-        return looks_into(v, e)
-                   ? value_set_of(v, at_read(v, e, v->compute->tensors[e->ref].body), known)
-                   : v->of_stage[e->ref];
+    case AT_X_INDEX: return set_of_read(v, e, known);
     case AT_X_CALL: return of_call((at_function)e->integer, value_set_of(v, e->arg[0], known));
     case AT_X_ADD:
     case AT_X_SUB:
@@ -364,6 +375,7 @@ valuer valuer_of(at_arena *a, const at_compute *c) {
         v.steps = 0; /* what it reads is known */
         v.of_stage[t] = value_set_of(&v, x->body, &none);
         if (x->num_reduce) v.of_stage[t] = of_reduction(&v, x, v.of_stage[t]);
+        v.of_stage[t] = as_stored(c, x, v.of_stage[t]);
     }
     v.steps = MOST_STEPS;
     return v;

@@ -1065,6 +1065,23 @@ static void bounded_by_masks(void **state) {
     }
 }
 
+/* What an integer holds of -inf is a number. */
+static void not_bounded_by_integers(void **state) {
+    (void)state;
+    static const char text[] =
+        "a[N, N] : input\nm[i:N, j:N] : s8 = j > i ? -inf : 0\n"
+        "e[i:N, j:N] = exp(a[i, j] + m[i, j])\nf[i:N, j:N] = exp(a[i, j])*min(m[i, j], 0)\n"
+        "out[i:N, c:N] = sum(j:N) (e[i, j] + f[i, j])*a[j, c]\n";
+    begin(&(example){"text", "N=5", text,
+                     "i, j =>\n    @m = i, j\ni, j =>\n    @e = i, j\ni, j =>\n    @f = i, j\n"
+                     "i, c, j =>\n    @out = i, c // j\n"});
+    REFUSED("nothing bounds where @e counts", bounded("e"));
+    DO(bounded("f")); /* a 0 is one */
+    expect_stage("f[i:N, j:N] = j > i ? exp(a[i, j])*min(m[i, j], 0) : 0\n");
+    expect_outputs(8) /* functions */;
+    end();
+}
+
 /* Within a window, or beside keys of which there are more, sizes say whether rows are empty. */
 static void bounded_by_sizes(void **state) {
     (void)state;
@@ -1251,6 +1268,7 @@ int main(void) {
                                        cmocka_unit_test(bounded_by_other_names),
                                        cmocka_unit_test(bounded_by_masks),
                                        cmocka_unit_test(bounded_by_sizes),
+                                       cmocka_unit_test(not_bounded_by_integers),
                                        cmocka_unit_test(divided_once),
                                        cmocka_unit_test(unpacked),
                                        cmocka_unit_test(unpacked_for_several),
