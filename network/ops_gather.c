@@ -120,17 +120,17 @@ static at_status gather_nd(net_op *o) {
 /* ---- scattered --------------------------------------------------------------------------------
  */
 
-/* The stage y0 where an element is the last update that hits it, if one does: of those along
- * `terms` that has the largest `number`, and of which `update` is the place, from the stage's
- * n(..). */
-static at_status replaced(net_op *o, const char *terms, const char *hit, const char *number,
-                          const char *update) {
+/* The stage y0 where an element is the last update that hits it, if one does: of updates along
+ * `terms` the one with the largest `number`, whose place is `update`, from n on. Updates are for
+ * elements `inside` alone ("... && "). */
+static at_status replaced(net_op *o, const char *inside, const char *terms, const char *hit,
+                          const char *number, const char *update) {
     const at_net_value *x = op_in(o, 0);
     const char *axes = op_axes(o, "a", x->rank, x->dims), *in = op_index(o, "a", x->rank);
     AT_TRY(op_out_like(o, 0, x));
-    op_add(o, "last[%s] : s32 = max(%s) %s ? %s : -1\n", axes, terms, hit, number);
-    op_add(o, "y0[%s] = last[%s] < 0 ? x0[%s] : x2[%s] where n = max(last[%s], 0)\n", axes, in, in,
-           update, in);
+    op_add(o, "last[%s] : s32 = max(%s) %s%s ? %s : -1\n", axes, terms, inside, hit, number);
+    op_add(o, "y0[%s] = %slast[%s] >= 0 ? x2[%s] : x0[%s] where n = max(last[%s], 0)\n", axes,
+           inside, in, update, in, in);
     return AT_OK;
 }
 
@@ -179,10 +179,9 @@ static at_status scatter_elements(net_op *o) {
     const char *before = range(o, "a", 0, axis), *behind = range(o, "a", axis + 1, x->rank),
                *place = joined(o, before, "k", behind),
                *terms = op_format(o, "k:%lld", (long long)indices->dims[axis]),
-               *hit =
-                   op_format(o, "%s%s == a%d", inside, op_entry(o, 1, place, x->dims[axis]), axis);
-    if (replaces(o)) return replaced(o, terms, hit, "k", joined(o, before, "n", behind));
-    return scattered(o, terms, hit, op_format(o, "x2[%s]", place));
+               *hit = op_format(o, "%s == a%d", op_entry(o, 1, place, x->dims[axis]), axis);
+    if (replaces(o)) return replaced(o, inside, terms, hit, "k", joined(o, before, "n", behind));
+    return scattered(o, terms, op_format(o, "%s%s", inside, hit), op_format(o, "x2[%s]", place));
 }
 
 /* Known places that are a box, as an assigned slice is: begin[k] + step[k] times the place along
@@ -327,7 +326,10 @@ static at_status scatter_nd(net_op *o) {
                                 (long long)indices->dims[i]),
                       last);
     if (replaces(o))
-        return replaced(o, axes, hit, number, *own ? joined(o, last, own, "") : *last ? last : "0");
+        return replaced(o, "", axes, hit, number,
+                        *own    ? joined(o, last, own, "")
+                        : *last ? last
+                                : "0");
     const char *update = *own ? joined(o, place, own, "") : *place ? place : "0";
     return scattered(o, axes, hit, op_format(o, "x2[%s]", update));
 }

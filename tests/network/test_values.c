@@ -750,7 +750,14 @@ static void scattered_again(void **state) {
                   "0 2 0 2 -3 1",
                   "3,2",
                   {0, 2, 0, 2, -3, 1},
-                  {5, 0, 0, 6, 0, 4}}};
+                  {5, 0, 0, 6, 0, 4}},
+                 {"ScatterElements", /* fewer columns than there are */
+                  "3,2",
+                  "4,1",
+                  "2 0 -1 0",
+                  "4,1",
+                  {2, 0, -1, 0},
+                  {4, 0, 0, 0, 3, 0}}};
     for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
         onnx_graph g = {0};
         if (k % 2)
