@@ -117,6 +117,15 @@ void at_family_define(at_arena *a, at_text *out, const at_family *f);
 
 /* check_main.c: what main needs before the kernels, and main itself. families: empty where there
  * are none. */
+/* What inputs are filled with. */
+typedef struct at_filling {
+    at_data_rule rule;
+    const at_index_range *entries; /* [tensor] of index tensors; NULL: a pattern fills them */
+} at_filling;
+at_status at_file_choose_filling(at_arena *a, const at_face *f, at_filling *out, at_error *err);
+/* What the main needs for the inputs of all faces, and the inputs of one draw. */
+void at_file_fill_helpers(const at_face *faces, const at_filling *with, int n, at_text *out);
+void at_file_fill(at_text *out, const at_face *f, const at_filling *with, const at_draw *draw);
 /* Of floats of 16 bits: what the main needs, and inputs, of a statement that makes floats f. */
 void at_file_half_helpers(const at_face *faces, int n, at_text *out);
 void at_file_fill_halves(at_text *out, const at_face_tensor *t, int at, const at_text *floats);
