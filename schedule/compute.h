@@ -107,6 +107,13 @@ static inline bool at_tensor_goes_in_steps(const at_tensor *t) {
     return t->is_recurrence || t->cycle;
 }
 
+/* Does a reduction go from one expression to another? Then there may be no term. */
+static inline bool at_tensor_has_range(const at_tensor *t) {
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+        if (t->axes[k].begin) return true;
+    return false;
+}
+
 /* Is an element of it an integer that may be an index? */
 static inline bool at_tensor_has_entries(const at_tensor *t) {
     return t->role == AT_ROLE_INDEX || t->is_places;

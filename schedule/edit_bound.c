@@ -139,19 +139,14 @@ static bool is_bound(const at_expr *e, const void *compute) {
     return condition_is_bound(compute, e);
 }
 
-static bool has_range(const at_tensor *t) {
-    for (int k = t->num_axes; k < axes_of(t); k++)
-        if (t->axes[k].begin) return true;
-    return false;
-}
-
 /* Is there any condition that bounds, and a stage that may be bounded? */
 static bool may_bound(const at_compute *c, int stage) {
     const at_tensor *t = &c->tensors[stage];
     bool any = false;
     for (int k = 0; k < c->num_tensors; k++)
-        any |= c->tensors[k].role == AT_ROLE_STAGE &&
-               (has_range(&c->tensors[k]) || at_expr_find(c->tensors[k].body, is_bound, c));
+        any |=
+            c->tensors[k].role == AT_ROLE_STAGE &&
+            (at_tensor_has_range(&c->tensors[k]) || at_expr_find(c->tensors[k].body, is_bound, c));
     return any && t->role == AT_ROLE_STAGE && !at_tensor_goes_in_steps(t) && axes_of(t) <= 32;
 }
 

@@ -17,9 +17,8 @@ static at_walk find_choice(const at_expr *e, void *unused) {
 static const at_expr *choice_of(const at_expr *e) { return at_expr_walk(e, find_choice, NULL); }
 
 bool at_edit_has_branches(const at_tensor *sum) {
-    for (int k = sum->num_axes; k < axes_of(sum); k++)
-        if (sum->axes[k].begin) return false;
-    return sum->num_reduce && sum->reduction == AT_REDUCE_SUM && choice_of(sum->body);
+    return !at_tensor_has_range(sum) && sum->num_reduce && sum->reduction == AT_REDUCE_SUM &&
+           choice_of(sum->body);
 }
 
 /* The term with one side of the choice in its place. */

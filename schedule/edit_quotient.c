@@ -36,10 +36,8 @@ static at_walk find_quotient(const at_expr *e, void *of) {
 }
 
 bool at_edit_has_quotient(const at_compute *c, const at_tensor *sum) {
-    for (int k = sum->num_axes; k < axes_of(sum); k++)
-        if (sum->axes[k].begin) return false;
-    return sum->num_reduce && sum->reduction == AT_REDUCE_SUM && sum->type == AT_F32 &&
-           !at_tensor_goes_in_steps(sum) &&
+    return !at_tensor_has_range(sum) && sum->num_reduce && sum->reduction == AT_REDUCE_SUM &&
+           sum->type == AT_F32 && !at_tensor_goes_in_steps(sum) &&
            at_expr_walk(sum->body, find_quotient, &(divided){c, sum});
 }
 

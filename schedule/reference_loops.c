@@ -386,8 +386,7 @@ static void emit_in_lanes(naive *m, at_text *out, const nest_text *text, int fro
 static int placed_along(const naive *m, nest kind) {
     const at_tensor *t = naive_stage(m);
     const at_scatter x = at_scatter_of(t);
-    for (int i = t->num_axes; i < axes_of(t); i++)
-        if (t->axes[i].begin) return -1;
+    if (at_tensor_has_range(t)) return -1;
     for (int k = 0; x.axes >> k && (kind == NEST_PLAIN || kind == NEST_LIMITED); k++)
         if ((x.axes >> k & 1) && (kind == NEST_PLAIN || naive_is_certain(m, x.place[k]))) return k;
     return -1;

@@ -357,8 +357,7 @@ static int of_reduction(valuer *v, const at_tensor *t, int terms) {
     const bool is_max = t->reduction == AT_REDUCE_MAX;
     const int nothing = is_max ? VALUE_NOTHING : VALUE_ZERO;
     int all = of_terms(t->reduction, terms);
-    for (int k = t->num_axes; k < axes_of(t); k++)
-        if (t->axes[k].begin) return VALUE_ANY;
+    if (at_tensor_has_range(t)) return VALUE_ANY;
     if (!(all & nothing) || (!is_max && all != (VALUE_ZERO | VALUE_ABOVE))) return all;
     const conditions c = conditions_of_value(v, t->body, nothing);
     if (!(value_set_of(v, t->body, &c) & nothing) && has_place(v, t, &c)) all &= ~nothing;

@@ -253,9 +253,7 @@ static at_status check_together(ranger *r, const int *stages, int num) {
 /* A range may have no term. */
 static range or_nothing(const at_tensor *t, range x) {
     const double none = at_reduction_neutral_of(t->reduction, t->type);
-    for (int i = t->num_axes; i < axes_of(t); i++)
-        if (t->axes[i].begin) return at_range_hull(x, (range){none, none});
-    return x;
+    return at_tensor_has_range(t) ? at_range_hull(x, (range){none, none}) : x;
 }
 
 void at_whole_ranges(at_arena *a, const at_compute *c, const int64_t *values,

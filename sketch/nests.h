@@ -133,8 +133,6 @@ int tile_dot_of(const sketch_state *s, int stage);
 int tile_narrow_of(const sketch_state *s, int stage, int from, int below);
 /* The last reduction, where lanes along it read what lies side by side; -1: it is none such. */
 int tile_lanes_of(const sketch_state *s, int stage);
-/* Whether data decide how much is summed. */
-bool tile_has_lists(const at_tensor *t);
 /* Of a sum over a list, the axis of the lanes; -1: it is none such. */
 int tile_list_of(const sketch_state *s, int stage);
 /* And the axis of rows that go through the same list, of which each reads some of the same; -1:

@@ -94,7 +94,7 @@ static int last_of(const sketch_state *s, int stage) {
     int64_t terms = 1;
     int found = -1;
     if (!f->is_stage || f->is_dissolved || x->cycle || !x->num_reduce || last < 1 ||
-        tile_has_lists(x))
+        at_tensor_has_range(x))
         return -1;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) terms *= f->extent[k];
     for (int k = 0; k < last && terms >= LAYOUT_LEAST_TERMS; k++)
@@ -160,7 +160,7 @@ static int across(const sketch_state *s, int stage, int axis) {
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
         if (x->stride[axis] == 0 || x->stride[axis] == 1) continue;
-        if (tile_may_pack(s, stage, x) && t->num_reduce && !tile_has_lists(t)) continue;
+        if (tile_may_pack(s, stage, x) && t->num_reduce && !at_tensor_has_range(t)) continue;
         if (x->tensor == stage) continue;
         return tile_turn_pays(s, stage, x->tensor) && x->from == x->tensor ? x->tensor : -1;
     }
@@ -173,8 +173,8 @@ static bool reads_along(const sketch_state *s, int stage) {
     const at_tensor *t = &s->compute->tensors[stage];
     const at_recurrence r = at_recurrence_of(s->compute, stage);
     if (t->is_recurrence && r.steps >> (t->num_axes - 1) & 1) return false;
-    return tile_has_lists(t) ? tile_list_of(s, stage) >= 0
-                             : tile_reads_vectors(s, stage, t->num_axes - 1);
+    return at_tensor_has_range(t) ? tile_list_of(s, stage) >= 0
+                                  : tile_reads_vectors(s, stage, t->num_axes - 1);
 }
 
 /* The stage reads a copy of `of`: one that another stage reads already, or a new one. */
@@ -215,7 +215,7 @@ static bool turn_last(sketch_state *s, int stage, const at_facts_given *given) {
 static bool go_across(sketch_state *s, int stage, const at_facts_given *given) {
     const at_tensor *x = &s->compute->tensors[stage];
     const at_recurrence r = at_recurrence_of(s->compute, stage);
-    const bool may_go = tile_has_lists(x) || r.steps >> (x->num_axes - 1) & 1;
+    const bool may_go = at_tensor_has_range(x) || r.steps >> (x->num_axes - 1) & 1;
     for (int k = x->num_axes - 2; k >= 0 && may_go; k--) {
         if (s->facts->of[stage].extent[k] < LEAST_COPIED_LANES || (r.steps | r.beyond) >> k & 1)
             continue;

@@ -316,7 +316,7 @@ bool rewrite_places(sketch_state *s, int stage, const at_facts_given *given) {
     const at_tensor *x = &s->compute->tensors[stage];
     bool any = false;
     if (s->facts->of[stage].is_dissolved || x->cycle || x->is_recurrence || x->is_packing ||
-        tile_has_lists(x) || has_lanes(s, stage))
+        at_tensor_has_range(x) || has_lanes(s, stage))
         return false;
     for (int t = 0; t < at_compute_find(s->compute, name); t++)
         while (at_edit_place_of(s->compute, at_compute_find(s->compute, name), t)) {

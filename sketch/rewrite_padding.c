@@ -42,7 +42,7 @@ bool rewrite_padding(sketch_state *s, int stage, const at_facts_given *given) {
     const at_tensor *x = &s->compute->tensors[stage];
     const char *name = x->name;
     bool any = false;
-    if (!x->num_reduce || x->cycle || x->is_recurrence || x->is_packing || tile_has_lists(x))
+    if (!x->num_reduce || x->cycle || x->is_recurrence || x->is_packing || at_tensor_has_range(x))
         return false;
     for (int t = 0; t < at_compute_find(s->compute, name); t++)
         while (padded_of(s, name, t)) {

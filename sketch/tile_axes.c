@@ -154,13 +154,9 @@ int tile_row_of(const sketch_state *s, int stage, int vec) {
     return best;
 }
 
-bool tile_has_lists(const at_tensor *t) {
-    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
-        if (t->axes[k].begin) return true;
-    return false;
+static bool has_counted_sums(const at_tensor *t) {
+    return t->num_reduce && !at_tensor_has_range(t);
 }
-
-static bool has_counted_sums(const at_tensor *t) { return t->num_reduce && !tile_has_lists(t); }
 
 int tile_vector_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
@@ -390,7 +386,7 @@ int tile_list_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = t->num_axes - 1;
     lane_reads x = {.s = s, .axis = last};
-    if (!tile_has_lists(t) || bounds_list(t, last) ||
+    if (!at_tensor_has_range(t) || bounds_list(t, last) ||
         s->facts->of[stage].extent[last] < LEAST_LANES || sketch_is_step(s, stage, last))
         return -1;
     return at_expr_walk(t->body, take_row, &x) ? -1 : last;
