@@ -16,6 +16,7 @@ static at_status numbers_of(net_op *o, const char *name, int n, int64_t otherwis
 static at_status col2im(net_op *o) {
     const at_net_value *x = op_in(o, 0);
     const int64_t *image, *block;
+    enum { MOST = 1 << 28 }; /* so that no product below leaves 64 bits */
     int axes, n;
     int64_t strides[AT_NET_MAX_RANK], dilations[AT_NET_MAX_RANK], pads[2 * AT_NET_MAX_RANK],
         dims[AT_NET_MAX_RANK], taps = 1, places = 1;
@@ -28,14 +29,20 @@ static at_status col2im(net_op *o) {
     AT_TRY(numbers_of(o, "pads", 2 * axes, 0, pads));
     const char *tap = "0", *place = "0", *inside = "", *where = "", *terms = "";
     for (int i = 0; i < axes; i++) {
-        if (image[i] < 1 || block[i] < 1 || strides[i] < 1 || dilations[i] < 1)
-            return op_fail(o, "sizes, strides and dilations from 1 are accepted");
+        const int64_t numbers[] = {image[i],     block[i], strides[i],
+                                   dilations[i], pads[i],  pads[axes + i]};
+        for (int k = 0; k < 6; k++)
+            if (numbers[k] < (k < 4 ? 1 : -MOST) || numbers[k] > MOST)
+                return op_fail(o,
+                               "sizes, strides and dilations from 1 to %d, and pads of no more, "
+                               "are accepted",
+                               MOST);
         const long long blocks =
             (long long)((image[i] + pads[i] + pads[axes + i] - dilations[i] * (block[i] - 1) - 1) /
                             strides[i] +
                         1);
-        taps *= block[i];
-        places *= blocks;
+        if (taps <= x->dims[1]) taps *= block[i];
+        if (places <= x->dims[2]) places *= blocks < 0 ? 0 : blocks;
         terms = op_format(o, "%s%sk%d:%lld", terms, i ? ", " : "", i, (long long)block[i]);
         tap = op_format(o, "(%s)*%lld + k%d", tap, (long long)block[i], i);
         place = op_format(o, "(%s)*%lld + t%d/%lld", place, blocks, i, (long long)strides[i]);

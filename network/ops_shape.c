@@ -135,7 +135,8 @@ static at_status eye_like(net_op *o) {
     return AT_OK;
 }
 
-/* a - b cos(w) + c cos(2w), w once around. */
+/* a - b cos(w) + c cos(2w), w once around. A symmetric one of one element, of which ONNX's text
+ * makes 0/0, is 1. */
 static at_status window(net_op *o, double a, double b, double c) {
     const at_net_type type = (at_net_type)op_int(o, "output_datatype", AT_NET_FLOAT);
     enum { MOST = 1 << 24 };
@@ -151,7 +152,7 @@ static at_status window(net_op *o, double a, double b, double c) {
     const double steps = (double)(op_int(o, "periodic", 1) ? size[0] : size[0] - 1);
     for (int64_t i = 0; i < size[0]; i++) {
         const double w = 6.283185307179586 * (double)i / steps;
-        at_net_store(type, data, i, size[0] == 1 ? 1 : a - b * cos(w) + c * cos(2 * w));
+        at_net_store(type, data, i, steps > 0 ? a - b * cos(w) + c * cos(2 * w) : 1);
     }
     return AT_OK;
 }

@@ -1,5 +1,5 @@
 /* Operators of one or few lines of text beside the C library and plain loops of the test's own:
- * functions of an element, elements at places between others. */
+ * functions of an element, elements at places between others, transforms and windows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -206,6 +206,35 @@ static void half_transforms(void **state) {
     for (int i = 0; i < SIGNAL; i++) expect_number(y[i], x[i]);
 }
 
+/* ---- windows --------------------------------------------------------------------------------- */
+
+/* Also of one element, which is where a periodic one begins. */
+static void windows(void **state) {
+    (void)state;
+    static const struct {
+        const char *op, *how;
+        int size;
+        double y[4];
+    } rows[] = {{"HannWindow", "periodic=1", 4, {0, 0.5, 1, 0.5}},
+                {"HannWindow", "periodic=0", 3, {0, 1, 0}},
+                {"HannWindow", "periodic=1", 1, {0}},
+                {"HannWindow", "periodic=0", 1, {1}},
+                {"HammingWindow", "periodic=1", 1, {4 / 46.0}},
+                {"BlackmanWindow", "periodic=0", 3, {0, 1, 0}},
+                {"BlackmanWindow", "periodic=1", 1, {0}}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const float zeros[4] = {0};
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, at_format(arena, "%d", rows[i].size));
+        onnx_constant(&g, "size", AT_NET_INT64, "", at_format(arena, "%d", rows[i].size), true);
+        onnx_node(&g, rows[i].op, "size", "window", rows[i].how);
+        onnx_node(&g, "Add", "x window", "y", "");
+        onnx_output(&g, "y");
+        const double *y = compute(&g, zeros);
+        for (int k = 0; k < rows[i].size; k++) expect_number(y[k], rows[i].y[k]);
+    }
+}
+
 /* ---- determinants ---------------------------------------------------------------------------- */
 
 static void determinants(void **state) {
@@ -222,7 +251,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions),        cmocka_unit_test(grids),
         cmocka_unit_test(whole_transforms), cmocka_unit_test(half_transforms),
-        cmocka_unit_test(determinants),
+        cmocka_unit_test(windows),          cmocka_unit_test(determinants),
     };
     return cmocka_run_group_tests_name("network/samples", tests, make_arena, free_arena);
 }
