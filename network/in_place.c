@@ -201,8 +201,8 @@ static void put_inside(at_net_box *boxes, const placing *p, int inner, int outer
     int64_t step;
     is_cut(p, outer, axis, &of_rows, &step);
     const at_net_value *v = value_at(p, outer);
-    boxes[inner] =
-        (at_net_box){.in = outer, .offset = from * step, .row = of_rows ? v->dims[axis] : 0};
+    boxes[inner] = (at_net_box){
+        .in = p->views[outer], .offset = from * step, .row = of_rows ? v->dims[axis] : 0};
 }
 
 static void put_parts(at_net_box *boxes, const placing *p, const at_net_node *n, const int *inner,

@@ -125,6 +125,23 @@ static void rows(void **state) {
     onnx_check(arena, &g, NULL);
 }
 
+/* Heads of a row, each of which is split: what is split is another shape of what lies in memory. */
+static void split_view(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,20,96");
+    onnx_constant(&g, "heads", AT_NET_INT64, "4", "1 20 2 48", false);
+    onnx_constant(&g, "sizes", AT_NET_INT64, "2", "12 36", false);
+    onnx_node(&g, "Relu", "x", "r", "");
+    onnx_node(&g, "Reshape", "r heads", "h", "");
+    onnx_node(&g, "Split", "h sizes", "a b", "axis=3");
+    onnx_node(&g, "Transpose", "a", "y", "perm=[0,2,1,3]");
+    onnx_node(&g, "Transpose", "b", "z", "perm=[0,2,3,1]");
+    onnx_output(&g, "y");
+    onnx_output(&g, "z");
+    onnx_check(arena, &g, "relu 1x20x96; transpose 2 at 20x12; transpose 2 at 36x20");
+}
+
 /* One element behind the first 24 of a row of 64, in the last row but one. */
 static void writes_beside(void *const *tensors, void *packed, void *workspace) {
     (void)packed, (void)workspace;
@@ -213,8 +230,9 @@ static void gaps(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(branches),     cmocka_unit_test(nested),
-                                       cmocka_unit_test(split),        cmocka_unit_test(rows),
-                                       cmocka_unit_test(between_rows), cmocka_unit_test(gaps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(branches), cmocka_unit_test(nested),
+                                       cmocka_unit_test(split),    cmocka_unit_test(split_view),
+                                       cmocka_unit_test(rows),     cmocka_unit_test(between_rows),
+                                       cmocka_unit_test(gaps)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
