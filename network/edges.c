@@ -1,6 +1,6 @@
-/* network/edges.c: inputs whose channels a convolution sums up, and outputs of convolutions, lie in
- * memory as the file declares them, channels first. A node of its own moves them, once, so that
- * the convolution has channels last on both sides. */
+/* network/edges.c: inputs whose channels a convolution sums up, or a sampling reads, and outputs of
+ * these lie in memory as the file declares them, channels first. A node of its own moves them,
+ * once, so that the node between has channels last on both sides. */
 #include <string.h>
 
 #include "network/graph.h"
@@ -32,23 +32,28 @@ static bool sums_channels(const edges *e, const at_net_node *n) {
     return at_net_int(n, "group", 1) < value_at(e, n->inputs[0])->dims[1];
 }
 
-static bool is_summed(const edges *e, int v) {
+/* It has channels last on both sides. */
+static bool is_inner(const edges *e, const at_net_node *n) {
+    return sums_channels(e, n) || at_net_samples_channels(e->net, n);
+}
+
+static bool is_read_inside(const edges *e, int v) {
     for (int i = 0; i < e->net->nodes.len; i++) {
         const at_net_node *n = &e->net->nodes.data[i];
-        if (sums_channels(e, n) && n->inputs[0] == v) return true;
+        if (is_inner(e, n) && n->inputs[0] == v) return true;
     }
     return false;
 }
 
-/* A convolution makes it, with what follows element by element and goes on with its part. Other
- * parts of that kind move the elements while they compute. */
-static bool is_of_convolution(const edges *e, int v) {
+/* A convolution or a sampling makes it, with what follows element by element and goes on with its
+ * part. Other parts of that kind move the elements while they compute. */
+static bool is_made_inside(const edges *e, int v) {
     const at_net_node *n;
     for (;; v = n->inputs[0]) {
         const int by = value_at(e, v)->producer;
         n = by < 0 ? NULL : &e->net->nodes.data[by];
         if (!n || n->num_inputs < 1 || n->inputs[0] < 0) return false;
-        if (sums_channels(e, n)) return true;
+        if (is_inner(e, n)) return true;
         const at_net_value *x = value_at(e, n->inputs[0]);
         if (n->kind != AT_NET_MAP || x->elements != value_at(e, v)->elements) return false;
         if (x->is_output) return false;
@@ -80,7 +85,7 @@ static int copy_for_readers(edges *e, int v) {
 static bool is_moved(const edges *e, int v) {
     const at_net_value *x = value_at(e, v);
     if (!is_picture(x) || !(x->is_input || x->is_output)) return false;
-    return x->is_input ? is_summed(e, v) : is_of_convolution(e, v);
+    return x->is_input ? is_read_inside(e, v) : is_made_inside(e, v);
 }
 
 void at_net_move_edges(at_net *net) {

@@ -33,7 +33,10 @@ void at_net_find_whole(at_net *net);
 /* How a value's elements lie in memory for a kernel, or for a part in whole numbers. */
 at_net_type at_net_kept_type(const at_net *net, int v, bool whole);
 
-/* orders.c: [value] the first value of its group, which convolutions and what goes
+/* orders.c: does it read the channels of a place, which data say, side by side? Where a row of
+ * places fills a vector, lanes go along the row. */
+bool at_net_samples_channels(const at_net *net, const at_net_node *n);
+/* [value] the first value of its group, which convolutions and what goes
  * with them read and make and in which channels may lie last; -1: it is in none. */
 const int *at_net_order_groups(at_arena *a, const at_net *net);
 /* [value] the axes as they lie in memory, the slowest first; NULL: as declared. In such groups

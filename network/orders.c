@@ -4,6 +4,8 @@
 
 #include "network/graph.h"
 
+enum { PLACES_OF_VECTOR = 16 };
+
 static int find(int *of, int v) {
     while (of[v] != v) v = of[v] = of[of[v]];
     return v;
@@ -34,6 +36,13 @@ static bool wants_channels_last(const at_net_node *n) {
                                         "Bytes",
                                         NULL};
     return at_net_op_is(n, names);
+}
+
+bool at_net_samples_channels(const at_net *net, const at_net_node *n) {
+    static const char *const names[] = {"GridSample", "RoiAlign", NULL};
+    if (!at_net_op_is(n, names)) return false;
+    const at_net_value *y = &net->values.data[n->outputs[0]];
+    return y->dims[y->rank - 1] < PLACES_OF_VECTOR;
 }
 
 /* Moves and others that leave axes where they are. */
@@ -77,7 +86,7 @@ const int *at_net_order_groups(at_arena *a, const at_net *net) {
         if (keeps_axes(&net->nodes.data[i])) unite_values(net, &net->nodes.data[i], of);
     for (int i = 0; i < net->nodes.len; i++) {
         const at_net_node *node = &net->nodes.data[i];
-        if (!wants_channels_last(node)) continue;
+        if (!wants_channels_last(node) && !at_net_samples_channels(net, node)) continue;
         for (int k = 0; k < node->num_outputs; k++)
             if (node->outputs[k] >= 0) wanted[find(of, node->outputs[k])] = true;
         if (node->num_inputs && node->inputs[0] >= 0) wanted[find(of, node->inputs[0])] = true;

@@ -160,6 +160,28 @@ static void edges(void **state) {
                "depthwise3x3 8 at 5x7; abs 8 at 5x7; max pool2x2 8 at 4x6");
 }
 
+/* So do samplings, whose channels are side by side where rows of places are short. */
+static void sampled_edges(void **state) {
+    (void)state;
+    static const struct {
+        int width;
+        const char *parts;
+    } rows[] = {{4, "channels last 8 at 5x7; roi align 8 at 3x4, abs; channels first 8 at 3x4"},
+                {16, "roi align 8 at 3x16, abs"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "4,8,5,7");
+        onnx_input(&g, "boxes", AT_NET_FLOAT, "2,4");
+        onnx_input(&g, "pictures", AT_NET_INT64, "2");
+        onnx_node(
+            &g, "RoiAlign", "x boxes pictures", "s",
+            at_format(arena, "sampling_ratio=1 output_height=3 output_width=%d", rows[i].width));
+        onnx_node(&g, "Abs", "s", "y", "");
+        onnx_output(&g, "y");
+        onnx_check(arena, &g, rows[i].parts);
+    }
+}
+
 /* Branches that come together, pooling, a view, a product, a softmax. */
 static void classifier(void **state) {
     (void)state;
@@ -639,6 +661,7 @@ int main(void) {
         cmocka_unit_test(group_norm),
         cmocka_unit_test(values_between),
         cmocka_unit_test(edges),
+        cmocka_unit_test(sampled_edges),
         cmocka_unit_test(halves),
         cmocka_unit_test(long_moves),
     };
