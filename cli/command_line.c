@@ -202,7 +202,8 @@ static at_status fuse_template(at_options *o, at_error *err) {
     return AT_OK;
 }
 
-/* "-" is standard output, where these write without the option, and report with it. */
+/* --output "-" is standard output: verbs that write there without the option need none, and report
+ * takes the word itself. */
 static at_status take_dash(at_options *o, at_error *err) {
     if (!o->output || strcmp(o->output, "-") != 0 || o->verb == AT_VERB_REPORT) return AT_OK;
     if (o->verb != AT_VERB_APPLY && o->verb != AT_VERB_PICK_BEST && o->verb != AT_VERB_CONVERT &&

@@ -68,7 +68,7 @@ static at_status center_crop_pad(net_op *o) {
     const at_net_value *x = op_in(o, 0);
     const int64_t *sizes;
     int n, given;
-    int64_t dims[AT_NET_MAX_RANK], by[AT_NET_MAX_RANK] = {0};
+    int64_t dims[AT_NET_MAX_RANK];
     const int64_t *axes = op_ints(o, "axes", &given);
     AT_TRY(op_known_ints(o, 1, &sizes, &n));
     if (n != (axes ? given : x->rank))
@@ -77,15 +77,13 @@ static at_status center_crop_pad(net_op *o) {
     for (int i = 0; i < n; i++) {
         int axis;
         AT_TRY(op_axis(o, axes ? axes[i] : i, x->rank, &axis));
-        const int64_t more = x->dims[axis] - sizes[i];
         dims[axis] = sizes[i];
-        by[axis] = more < 0 ? -(-more / 2) : more / 2;
     }
     AT_TRY(op_out(o, 0, x->type, x->rank, dims));
     const char *index = "", *inside = "";
     for (int i = 0; i < x->rank; i++) {
-        const char *at =
-            op_format(o, "a%d%s", i, by[i] ? op_format(o, " + %lld", (long long)by[i]) : "");
+        const long long by = (long long)(x->dims[i] - dims[i]) / 2;
+        const char *at = op_format(o, "a%d%s", i, by ? op_format(o, " + %lld", by) : "");
         index = op_format(o, "%s%s%s", index, i ? ", " : "", at);
         if (dims[i] > x->dims[i])
             inside = op_format(o, "%s%s0 <= %s && %s < %lld", inside, *inside ? " && " : "", at, at,

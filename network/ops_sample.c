@@ -242,7 +242,8 @@ static at_status roi_align(net_op *o) {
     }
     op_add(o, "m[%s] = sum%s %s + %s + %s + %s\n", of, over, terms[0], terms[1], terms[2],
            terms[3]);
-    op_add(o, "y0[%s] = m[a0, a1, a2, a3]*%s\n", of, op_number(o, 1 / (double)(samples * samples)));
+    op_add(o, "y0[%s] = m[a0, a1, a2, a3]*%s\n", of,
+           op_number(o, 1 / ((double)samples * (double)samples)));
     return AT_OK;
 }
 

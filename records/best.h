@@ -4,7 +4,7 @@
 
 #include "records/log.h"
 
-/* What counts records asks this. */
+/* Whether a record counts, and why not: commands that count records ask this. */
 typedef enum at_standing {
     AT_STANDING_CANDIDATE, /* valid, checked, with a time; a foreign one: its error_no is 0 */
     AT_STANDING_BEHIND,    /* valid, and so slow that it has no time */

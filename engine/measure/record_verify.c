@@ -196,10 +196,11 @@ static void judge_pace(at_verifier *v, at_interval x, double limit, double clock
     out->verdict = at_verdict_of(&x, limit, clock);
     if (out->verdict != AT_UNCLEAR) return;
     const bool is_wide = x.median > limit && isfinite(x.low) && isfinite(x.high);
-    out->note = at_format(v->arena, "cannot be told%s; again when nothing else runs",
-                          is_wide ? at_format(v->arena, ", from %+.1f to %+.1f %%",
-                                              (x.low - 1) * 100, (x.high - 1) * 100)
-                                  : "");
+    out->note =
+        at_format(v->arena, "its time cannot be told%s; verify again when nothing else runs",
+                  is_wide ? at_format(v->arena, ", from %+.1f to %+.1f %%", (x.low - 1) * 100,
+                                      (x.high - 1) * 100)
+                          : "");
 }
 
 /* *done: it was, or failed. */
