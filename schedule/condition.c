@@ -30,7 +30,7 @@ bool condition_sum(const condition *c, index_sum *out) {
            (!is_strict || index_sum_add_part(out, (index_part){-1, NULL, NO_AXIS}));
 }
 
-/* x less y; false: that is no number. */
+/* x less y; false: the difference is no number. */
 static bool is_apart(const index_sum *x, const index_sum *y, int64_t *by) {
     index_sum d = *x;
     for (int i = 0; i < y->num; i++)

@@ -24,8 +24,8 @@ bool condition_sum(const condition *c, index_sum *out);
 /* Does the second hold wherever the first does? */
 bool condition_implies(const condition *known, const condition *c);
 condition condition_not(condition c);
-/* Those that follow where an expression holds, or fails: and, or, not are looked into. What another
- * one implies is left out. */
+/* Adds the conditions that follow where an expression holds, or fails: and, or, not are looked
+ * into. A condition that another one implies is left out. */
 void conditions_take(conditions *c, const at_compute *of, const at_expr *e, bool holds);
 void conditions_add(conditions *c, condition one);
 /* What is known of an expression where all of these hold: 1 it holds, 0 it fails, -1 neither. */

@@ -154,8 +154,8 @@ int64_t data_rows_at(const data_rows *r, int64_t row, int64_t place);
 /* The largest, or the smallest, that an element is to be: `above` beyond the end of what it is
  * drawn from; 0: half as far as the ends are apart. Of integers the end. */
 double data_rows_end(const data_rows *r, bool is_high, double above);
-/* So far beyond, lest what stands beside an element in its term decides; 0: nothing does, or sums
- * would not be exact. */
+/* How far a winner is to lie beyond that end, lest what stands beside it in its term decides; 0:
+ * nothing does, or sums would not be exact. */
 double data_rows_beyond(const data_rows *r);
 bool data_rows_are_whole(const data_rows *r); /* are these elements integers, or entries? */
 at_wholes data_rows_wholes(const data_rows *r);

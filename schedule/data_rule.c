@@ -454,7 +454,7 @@ static bool is_met(const data_ruler *r, const data_decision *d) {
 }
 
 /* Where some of what meets bounds on the first draw is nearly all beyond them, it lies between on a
- * further one: floats are other ones, or, as of `round(s*0.03125)`, integers are smaller. false: no
+ * further one: floats are other ones, or, as of `round(s*0.03125)`, integers are smaller. *any:
  * data change. */
 static at_status find_between(data_ruler *r, at_draw *out, bool *any, at_error *err) {
     const at_fill *before = at_copy(r->arena, r->fill, sizeof *before * (size_t)r->c->num_tensors);

@@ -225,7 +225,7 @@ at_status at_edit_branches(at_arena *a, const at_tree *t, const char *stage,
 bool at_edit_has_branches(const at_tensor *sum);
 /* E24: a stage is nothing where readers, or what it reads, say so by conditions (edit_bound.c).
  *     @m = max(j) s[i, j];  @e = exp(s[i, j] - m[i])   ->   @e = j <= i ? exp(..) : 0
- * needs: what sizes have to be for that; NULL: anything. at_edit_is_mask: a choice of such. */
+ * needs: what sizes must be for that; NULL: anything. at_edit_is_mask: it chooses 0 or -inf so. */
 at_status at_edit_bound(at_arena *a, const at_tree *t, const char *stage,
                         const at_compute **compute, at_tree **out, at_error *err);
 bool at_edit_has_bound(at_arena *a, const at_compute *c, int stage, const at_expr **needs);

@@ -66,7 +66,7 @@ static conditions at_read(const bounds *b, const at_expr *read, const conditions
     return out;
 }
 
-/* Those of either that follow from the other, too. */
+/* Conditions of either side that follow from the other, too. */
 static conditions meet(const conditions *x, const conditions *y) {
     const conditions *all[] = {x, y};
     conditions out = {.num = 0};

@@ -77,11 +77,11 @@ static at_status check_output(const check *x, int stage, int held) {
     if (t->num_reduce || at_tensor_goes_in_steps(t))
         return fail(x, t, "it is no sum, nor worked out step by step: let it read such a stage");
     if (!at_expr_count_reads(t->body, held))
-        return fail(x, t, "it reads nothing there: leave \"in\" away");
+        return fail(x, t, "it reads nothing there: leave \"in\" out");
     if (elsewhere)
         return at_lex_fail_at(x->lex, elsewhere->line, elsewhere->col, x->err,
-                              "\"%s\" lies in \"%s\": of that it reads its own element alone, "
-                              "at the indices %s has",
+                              "\"%s\" lies in \"%s\": of this input it reads its own element "
+                              "alone, at the indices %s has",
                               t->name, t->lies_in, t->name);
     t->is_updated = !keeps_the_rest(t, held);
     return AT_OK;

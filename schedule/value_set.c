@@ -115,7 +115,7 @@ static at_expr *take_index(const at_expr *e, at_expr *copy, void *read) {
     return e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? ((const at_expr *)read)->arg[e->ref] : copy;
 }
 
-/* Is a read of a stage that sums nothing and has no steps, and not enough was looked at? */
+/* Is it a read of a stage that sums nothing and has no steps, while stages may be looked into? */
 static bool looks_into(valuer *v, const at_expr *read) {
     const at_tensor *t = &v->compute->tensors[read->ref];
     return t->role == AT_ROLE_STAGE && !t->num_reduce && !at_tensor_goes_in_steps(t) &&

@@ -133,14 +133,14 @@ static void refused(void **state) {
         {"args N=4\nA[N] : weight\nB[i:N] : in A = i > 0 ? A[i] : 1\n",
          "dir/my.te:3:13: \"A\" is no input above"},
         {"args N=4\nA[N] : input\nB[i:N] : in A = A[N - 1 - i] + 1\n",
-         "dir/my.te:3:17: \"B\" lies in \"A\": of that it reads its own element alone, at the "
-         "indices B has"},
+         "dir/my.te:3:17: \"B\" lies in \"A\": of this input it reads its own element alone, at "
+         "the indices B has"},
         {"args N=4\nA[N] : input\nB[i:N] : in A = i\n",
-         "dir/my.te:3:17: \"B\" lies in \"A\": it reads nothing there: leave \"in\" away"},
+         "dir/my.te:3:17: \"B\" lies in \"A\": it reads nothing there: leave \"in\" out"},
         {"args N=4\nA[N] : input\nB[i:N] : in A = i > 0 ? B[i - 1] + A[i] : 1\n",
          "dir/my.te:3:23: \"B\" lies in \"A\": it is no sum, nor worked out step by step"},
         {"args N=4\nA[N] : input\nB[i:N] : in A = i > 0 ? v : A[i] where v = A[N - 1 - i]\n",
-         "dir/my.te:3:44: \"B\" lies in \"A\": of that it reads its own element alone"},
+         "dir/my.te:3:44: \"B\" lies in \"A\": of this input it reads its own element alone"},
         {"args N=4\nA[N] : input\nB[i:N - 1] : in A = i > 0 ? A[i] : 1\n",
          "dir/my.te:3:27: \"B\" lies in \"A\": both have to have the same extents"},
         {"args N=4\nA[N] : input\nB[i:N] : in A = i > 0 ? A[i] : 1\n"
