@@ -143,6 +143,8 @@ const char *op_string(const net_op *o, const char *name, const char *otherwise);
 bool op_has(const net_op *o, const char *name, at_net_attribute_kind kind);
 /* NULL: not given. */
 const int64_t *op_ints(const net_op *o, const char *name, int *n);
+/* n numbers of an attribute from the least on, which all are where it is not given. */
+at_status op_numbers(net_op *o, const char *name, int n, int64_t least, int64_t *out);
 /* Into 0 .. rank - 1. */
 at_status op_axis(net_op *o, int64_t axis, int rank, int *out);
 /* Elements of a constant input; what: "sizes" for the message. Not given: NULL and 0. */

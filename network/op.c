@@ -67,6 +67,20 @@ const int64_t *op_ints(const net_op *o, const char *name, int *n) {
     return a ? a->ints : NULL;
 }
 
+at_status op_numbers(net_op *o, const char *name, int n, int64_t least, int64_t *out) {
+    enum { MOST = 1 << 24 };
+    int num;
+    const int64_t *given = op_ints(o, name, &num);
+    if (num && num != n) return op_fail(o, "%s has %d numbers, not %d", name, num, n);
+    for (int i = 0; i < n; i++) {
+        out[i] = num ? given[i] : least;
+        if (out[i] < least || out[i] > MOST)
+            return op_fail(o, "%s: %lld; numbers from %lld to %d are accepted", name,
+                           (long long)out[i], (long long)least, MOST);
+    }
+    return AT_OK;
+}
+
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
 at_status op_axis(net_op *o, int64_t axis, int rank, int *out) {

@@ -4,19 +4,10 @@
 
 #include <string.h>
 
-/* An attribute with a number for each axis, or for each end of it. */
-static at_status numbers_of(net_op *o, const char *name, int n, int64_t otherwise, int64_t *out) {
-    int num;
-    const int64_t *given = op_ints(o, name, &num);
-    if (given && num != n) return op_fail(o, "%s of %d numbers, not %d", name, num, n);
-    for (int i = 0; i < n; i++) out[i] = given ? given[i] : otherwise;
-    return AT_OK;
-}
-
 static at_status col2im(net_op *o) {
     const at_net_value *x = op_in(o, 0);
     const int64_t *image, *block;
-    enum { MOST = 1 << 28 }; /* so that no product below leaves 64 bits */
+    enum { MOST = 1 << 24 }; /* so that no product below leaves 64 bits */
     int axes, n;
     int64_t strides[AT_NET_MAX_RANK], dilations[AT_NET_MAX_RANK], pads[2 * AT_NET_MAX_RANK],
         dims[AT_NET_MAX_RANK], taps = 1, places = 1;
@@ -24,19 +15,13 @@ static at_status col2im(net_op *o) {
     AT_TRY(op_known_ints(o, 2, &block, &n));
     if (x->rank != 3 || axes < 1 || axes != n || axes + 2 > AT_NET_MAX_RANK)
         return op_fail(o, "columns of 3 dimensions, sizes of a picture and of a block are needed");
-    AT_TRY(numbers_of(o, "strides", axes, 1, strides));
-    AT_TRY(numbers_of(o, "dilations", axes, 1, dilations));
-    AT_TRY(numbers_of(o, "pads", 2 * axes, 0, pads));
+    AT_TRY(op_numbers(o, "strides", axes, 1, strides));
+    AT_TRY(op_numbers(o, "dilations", axes, 1, dilations));
+    AT_TRY(op_numbers(o, "pads", 2 * axes, 0, pads));
     const char *tap = "0", *place = "0", *inside = "", *where = "", *terms = "";
     for (int i = 0; i < axes; i++) {
-        const int64_t numbers[] = {image[i],     block[i], strides[i],
-                                   dilations[i], pads[i],  pads[axes + i]};
-        for (int k = 0; k < 6; k++)
-            if (numbers[k] < (k < 4 ? 1 : -MOST) || numbers[k] > MOST)
-                return op_fail(o,
-                               "sizes, strides and dilations from 1 to %d, and pads of no more, "
-                               "are accepted",
-                               MOST);
+        if (image[i] < 1 || image[i] > MOST || block[i] < 1 || block[i] > MOST)
+            return op_fail(o, "sizes from 1 to %d are accepted", MOST);
         const long long blocks =
             (long long)((image[i] + pads[i] + pads[axes + i] - dilations[i] * (block[i] - 1) - 1) /
                             strides[i] +

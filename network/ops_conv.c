@@ -16,28 +16,10 @@ typedef struct window {
     bool ceil;
 } window;
 
-static at_status take_ints(net_op *o, const char *name, int axes, int64_t otherwise, int64_t *out) {
-    int n;
-    const int64_t *given = op_ints(o, name, &n);
-    if (n && n != axes) return op_fail(o, "%s has %d numbers, not %d", name, n, axes);
-    for (int i = 0; i < axes; i++) out[i] = n ? given[i] : otherwise;
-    for (int i = 0; i < axes; i++)
-        if (out[i] < 1 || out[i] > 1 << 24)
-            return op_fail(o, "%s: %lld; numbers from 1 are accepted", name, (long long)out[i]);
-    return AT_OK;
-}
-
 static at_status take_padding(net_op *o, window *w) {
-    int n;
-    const int64_t *pads = op_ints(o, "pads", &n);
-    if (n && n != 2 * w->axes) return op_fail(o, "pads has %d numbers, not %d", n, 2 * w->axes);
-    for (int i = 0; i < w->axes; i++) {
-        w->begin[i] = n ? pads[i] : 0;
-        w->end[i] = n ? pads[w->axes + i] : 0;
-        if (w->begin[i] < 0 || w->end[i] < 0 || w->begin[i] > 1 << 24 || w->end[i] > 1 << 24)
-            return op_fail(o, "pads: %lld, %lld; numbers from 0 are accepted",
-                           (long long)w->begin[i], (long long)w->end[i]);
-    }
+    int64_t pads[2 * MOST_AXES];
+    AT_TRY(op_numbers(o, "pads", 2 * w->axes, 0, pads));
+    for (int i = 0; i < w->axes; i++) w->begin[i] = pads[i], w->end[i] = pads[w->axes + i];
     return AT_OK;
 }
 
@@ -75,12 +57,12 @@ static at_status window_of(net_op *o, const int64_t *kernel, window *w) {
         return op_fail(o, "\"%s\" has %d dimensions; 3 to %d are accepted", x->name, x->rank,
                        MOST_AXES + 2);
     for (int i = 0; i < w->axes; i++) w->size[i] = x->dims[2 + i];
-    AT_TRY(take_ints(o, "strides", w->axes, 1, w->stride));
-    AT_TRY(take_ints(o, "dilations", w->axes, 1, w->dilation));
+    AT_TRY(op_numbers(o, "strides", w->axes, 1, w->stride));
+    AT_TRY(op_numbers(o, "dilations", w->axes, 1, w->dilation));
     if (kernel) memcpy(w->kernel, kernel, sizeof *kernel * (size_t)w->axes);
     else if (!op_has(o, "kernel_shape", AT_NET_ATTR_INTS))
         return op_fail(o, "kernel_shape is missing");
-    else AT_TRY(take_ints(o, "kernel_shape", w->axes, 1, w->kernel));
+    else AT_TRY(op_numbers(o, "kernel_shape", w->axes, 1, w->kernel));
     AT_TRY(take_padding(o, w));
     if (!strcmp(automatic, "SAME_UPPER")) pad_same(w, false);
     else if (!strcmp(automatic, "SAME_LOWER")) pad_same(w, true);
@@ -255,8 +237,8 @@ static at_status conv_transpose(net_op *o) {
     AT_TRY(check_transposed(o, groups));
     w = (window){.axes = x->rank - 2};
     for (int i = 0; i < w.axes; i++) w.size[i] = x->dims[2 + i], w.kernel[i] = k->dims[2 + i];
-    AT_TRY(take_ints(o, "strides", w.axes, 1, w.stride));
-    AT_TRY(take_ints(o, "dilations", w.axes, 1, w.dilation));
+    AT_TRY(op_numbers(o, "strides", w.axes, 1, w.stride));
+    AT_TRY(op_numbers(o, "dilations", w.axes, 1, w.dilation));
     AT_TRY(take_padding(o, &w));
     AT_TRY(transposed_sizes(o, &w));
     int64_t dims[AT_NET_MAX_RANK] = {x->dims[0], k->dims[1] * groups};

@@ -250,17 +250,9 @@ static at_status roi_align(net_op *o) {
 /* ---- DeformConv ------------------------------------------------------------------------------ */
 
 typedef struct deformed {
-    int64_t kernel[2], out[2], strides[2], dilations[2], pads[2];
+    int64_t kernel[2], out[2], strides[2], dilations[2], pads[4];
     int64_t groups, offset_groups;
 } deformed;
-
-static at_status take_pair(net_op *o, const char *name, int64_t otherwise, int64_t *out) {
-    int n;
-    const int64_t *given = op_ints(o, name, &n);
-    if (given && n < 2) return op_fail(o, "%s of %d axes; 2 are accepted", name, n);
-    for (int i = 0; i < 2; i++) out[i] = given ? given[i] : otherwise;
-    return AT_OK;
-}
 
 static at_status take_deformed(net_op *o, deformed *d) {
     const at_net_value *x = op_in(o, 0), *w = op_in(o, 1), *offset = op_in(o, 2),
@@ -268,9 +260,9 @@ static at_status take_deformed(net_op *o, deformed *d) {
     d->groups = op_int(o, "group", 1);
     d->offset_groups = op_int(o, "offset_group", 1);
     if (x->rank != 4) return op_missing(o, "of %d dimensions", x->rank);
-    AT_TRY(take_pair(o, "strides", 1, d->strides));
-    AT_TRY(take_pair(o, "dilations", 1, d->dilations));
-    AT_TRY(take_pair(o, "pads", 0, d->pads));
+    AT_TRY(op_numbers(o, "strides", 2, 1, d->strides));
+    AT_TRY(op_numbers(o, "dilations", 2, 1, d->dilations));
+    AT_TRY(op_numbers(o, "pads", 4, 0, d->pads));
     if (w->rank != 4 || offset->rank != 4)
         return op_fail(o, "a weight and offsets of 4 dimensions are needed");
     for (int i = 0; i < 2; i++) d->kernel[i] = w->dims[2 + i], d->out[i] = offset->dims[2 + i];
