@@ -24,7 +24,7 @@ static const char helper[] =
     " * what one turn needs of another is not there, and what both write differs. */\n"
     "static void at_for_apart(void (*body)(long i, int thread, void *context), long n,\n"
     "                         void *context) {\n"
-    "    for (int bit = 0; bit == 0 || (n - 1) >> bit; bit++) {\n"
+    "    for (int bit = 0; n > 0 && (!bit || (n - 1) >> bit); bit++) {\n"
     "        for (int k = 0; k < at_num_written; k++)\n"
     "            memcpy(at_written[k].before, at_written[k].at, at_written[k].bytes);\n"
     "        for (int group = 0; group < 2; group++) {\n"

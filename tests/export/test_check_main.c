@@ -343,12 +343,43 @@ static void shared_scratch(void **state) {
     at_arena_free(a);
 }
 
+/* A parallel loop may have no turns: that of the first row of a triangle. */
+static void no_turns(void **state) {
+    (void)state;
+    static const char text[] = "args N=8, K=16\n"
+                               "a[N, K] : input\n"
+                               "b[N, K] : input\n"
+                               "s[i:N, j:N] = sum(k:K) j < i ? a[i, k]*b[j, k] : 0\n"
+                               "schedule\n"
+                               "i =>\n"
+                               "    j:para =>\n"
+                               "        k =>\n"
+                               "            @s = i, j  // k\n";
+    const at_target *scalar = at_target_find("scalar");
+    const at_file_options o = {.with_main = true};
+    at_arena *a = at_arena_new();
+    at_task *task = task_of_text(a, "triangle", text, "");
+    at_file_kernel k;
+    at_config config;
+    at_text whole = {0};
+    int status;
+    CALL(at_task_default_config(a, task, scalar->default_lanes, &config, &err));
+    assert_true(kernel_of(a, task, &config, AT_DIALECT_C, scalar, "gemm", &k));
+    k.threads = 2;
+    CALL(at_emit_file(a, &k, 1, &o, &whole, NULL, &err));
+    assert_non_null(strstr(at_text_str(&whole), "i - (0), &context"));
+    const char *said = printed_by(a, at_text_str(&whole), &status);
+    if (status || !strstr(said, "gemm: right")) fail_msg("%s", said);
+    at_text_free(&whole);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_isa),      cmocka_unit_test(right_only_once),
         cmocka_unit_test(least_byte),     cmocka_unit_test(edited_wrongly),
         cmocka_unit_test(lost_tails),     cmocka_unit_test(only_one_end),
         cmocka_unit_test(between_bounds), cmocka_unit_test(left_out_elements),
-        cmocka_unit_test(shared_scratch)};
+        cmocka_unit_test(shared_scratch), cmocka_unit_test(no_turns)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
