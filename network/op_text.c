@@ -6,14 +6,16 @@
 #include <string.h>
 
 const char *op_number(const net_op *o, double x) {
+    /* Integers of 64 bits are computed in double. */
+    const bool is_whole = fabs(x) <= 0x1p64 && x == floor(x);
+    const bool is_float = (double)(float)x == x && !is_whole;
     char text[40];
     if (isnan(x)) return "(inf - inf)";
     if (isinf(x)) return x < 0 ? "(-inf)" : "inf";
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, x);
-        if (digits < 10 ? (float)strtod(text, NULL) == (float)x && (double)(float)x == x
-                        : strtod(text, NULL) == x)
-            break;
+        const double read = strtod(text, NULL);
+        if (is_float && digits < 10 ? (float)read == (float)x : read == x) break;
     }
     if (!strpbrk(text, ".e")) strcat(text, ".0");
     return x < 0 ? op_format(o, "(%s)", text) : op_format(o, "%s", text);

@@ -20,10 +20,7 @@ static at_status check_bits(net_op *o) {
     return AT_OK;
 }
 
-/* With all its digits. */
-static const char *power(const net_op *o, int exponent) {
-    return op_format(o, "%.1f", ldexp(1, exponent));
-}
+static const char *power(const net_op *o, int exponent) { return op_number(o, ldexp(1, exponent)); }
 
 static void define_bit(net_op *o) { op_add(o, "def bit(v) = floor(v) - 2*floor(v*0.5)\n"); }
 
@@ -51,8 +48,7 @@ static at_status bitwise_not(net_op *o) {
     AT_TRY(check_bits(o));
     if (has_sign(type)) return op_map(o, type, "-1 - X0");
     if (at_net_type_bytes(type) == 8) return op_missing(o, "of 64 bits without a sign");
-    return op_map(o, type, "%s - X0",
-                  op_format(o, "%.1f", ldexp(1, 8 * at_net_type_bytes(type)) - 1));
+    return op_map(o, type, "%s - X0", op_number(o, ldexp(1, 8 * at_net_type_bytes(type)) - 1));
 }
 
 /* Times 2^X1, or by it: factor by factor, bit by bit of X1. */

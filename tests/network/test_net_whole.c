@@ -13,7 +13,7 @@
 #include "tests/arena.h"
 #include "tests/network/made_net.h"
 
-enum { N = 4, OUTPUTS = 10 };
+enum { N = 4, OUTPUTS = 11 };
 static const int64_t given[N] = {16777217, -2147483649, 4294967299, 1000000007};
 static const int64_t other[N] = {3, -7, 1000003, 2147483647};
 
@@ -27,6 +27,8 @@ static at_net *made(void) {
     onnx_constant(&g, "table", AT_NET_INT64, "4", "1099511627777 2 16777219 4", true);
     onnx_constant(&g, "four", AT_NET_INT64, "", "4", true);
     onnx_constant(&g, "axes", AT_NET_INT64, "1", "0", true);
+    onnx_constant(&g, "least", AT_NET_INT64, "", "-1073741824", true);
+    onnx_constant(&g, "most", AT_NET_INT64, "", "1073741824", true);
     onnx_node(&g, "Add", "x c", "sum", "");
     onnx_node(&g, "Sub", "x c", "difference", "");
     onnx_node(&g, "Mul", "narrow narrow", "wrapped", "");
@@ -39,9 +41,10 @@ static at_net *made(void) {
     onnx_node(&g, "Unsqueeze", "sum axes", "row", "");
     onnx_node(&g, "Concat", "row row", "twice", "axis=0");
     onnx_node(&g, "Cast", "x", "real", "to=1");
+    onnx_node(&g, "Clip", "x least most", "clipped", "");
     static const char *const outputs[OUTPUTS] = {"sum",   "difference", "wrapped", "quotient",
                                                  "rest",  "larger",     "chosen",  "entry",
-                                                 "twice", "real"};
+                                                 "twice", "real",       "clipped"};
     for (int i = 0; i < OUTPUTS; i++) onnx_output(&g, outputs[i]);
     at_text_free(&numbers);
     return onnx_open(arena, &g);
@@ -86,6 +89,8 @@ static void arithmetic(void **state) {
         assert_int_equal(((int64_t *)outputs[8])[N + i], x + c);
         const float real = (float)x;
         assert_memory_equal((float *)outputs[9] + i, &real, sizeof real);
+        const int64_t most = 1 << 30, up = x < -most ? -most : x;
+        assert_int_equal(((int64_t *)outputs[10])[i], up > most ? most : up);
     }
     at_net_close(net);
 }
