@@ -159,6 +159,14 @@ static at_status scattered(net_op *o, const char *terms, const char *hit, const 
     return op_fail(o, "reduction \"%s\"", how);
 }
 
+/* Without updates. */
+static at_status unchanged(net_op *o) {
+    const at_net_value *x = op_in(o, 0);
+    AT_TRY(op_out_like(o, 0, x));
+    op_add(o, "y0[%s] = x0[%s]\n", op_axes(o, "a", x->rank, x->dims), op_index(o, "a", x->rank));
+    return AT_OK;
+}
+
 static bool replaces(const net_op *o) { return !strcmp(op_string(o, "reduction", "none"), "none"); }
 
 static at_status scatter_elements(net_op *o) {
@@ -176,6 +184,7 @@ static at_status scatter_elements(net_op *o) {
         if (i != axis && indices->dims[i] < x->dims[i])
             inside = op_format(o, "%sa%d < %lld && ", inside, i, (long long)indices->dims[i]);
     }
+    if (!indices->elements) return unchanged(o);
     const char *before = range(o, "a", 0, axis), *behind = range(o, "a", axis + 1, x->rank),
                *place = joined(o, before, "k", behind),
                *terms = op_format(o, "k:%lld", (long long)indices->dims[axis]),
@@ -311,6 +320,7 @@ static at_status scatter_nd(net_op *o) {
         if (updates->dims[i] != size) return op_fail(o, "updates do not fit indices");
     }
     AT_TRY(check_entries(o, x->dims, (int)depth));
+    if (!updates->elements) return unchanged(o);
     if (replaces(o) && is_box(x, indices, begin, step)) return set_box(o, begin, step);
     if (replaces(o) && set_known(o, &status)) return status;
     const char *place = range(o, "k", 0, q - 1), *own = range(o, "a", (int)depth, x->rank);

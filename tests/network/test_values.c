@@ -778,8 +778,31 @@ static void scattered_again(void **state) {
     }
 }
 
-/* So are those that come with the data, each of the axis that it counts along; -1 here is the last
- * place. */
+/* Without updates all stays as it is. */
+static void scattered_nothing(void **state) {
+    (void)state;
+    static const struct {
+        const char *op, *dims, *updates;
+    } cases[] = {{"ScatterND", "0,2", "0"},
+                 {"ScatterND", "2,0,1", "2,0,2"},
+                 {"ScatterElements", "3,0", "3,0"}};
+    const float x[6] = {3, 1, 4, 1, 5, 9};
+    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "3,2");
+        onnx_constant(&g, "places", AT_NET_INT64, cases[k / 2].dims, "", true);
+        onnx_constant(&g, "u", AT_NET_FLOAT, cases[k / 2].updates, "", true);
+        onnx_node(&g, cases[k / 2].op, "x places u", "y", k % 2 ? "axis=1 reduction='max'" : "");
+        onnx_output(&g, "y");
+        at_net *net = open_graph(&g, NULL);
+        const double *y = compute(net, x);
+        for (int i = 0; i < 6; i++) expect_near(y[i], (double)x[i]);
+        at_net_close(net);
+    }
+}
+
+/* Indices that come with the data and lie outside are refused as well, each by the axis that it
+ * counts along; -1 here is the last place. */
 static void scattered_data_outside(void **state) {
     (void)state;
     static const struct {
@@ -868,6 +891,7 @@ int main(void) {
         cmocka_unit_test(scattered_places),
         cmocka_unit_test(scattered_outside),
         cmocka_unit_test(scattered_again),
+        cmocka_unit_test(scattered_nothing),
         cmocka_unit_test(resized),
         cmocka_unit_test(scattered_data_outside),
         cmocka_unit_test(convolution),
