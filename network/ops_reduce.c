@@ -42,17 +42,9 @@ static at_status reduced_axes(net_op *o, uint32_t *set, bool *nothing) {
     return AT_OK;
 }
 
-static at_status reduce(net_op *o, const reducer *how) {
+static at_status reduce_set(net_op *o, const reducer *how, uint32_t set, bool keeps) {
     const at_net_value *x = op_in(o, 0);
-    const bool keeps = op_int(o, "keepdims", 1) != 0;
     int64_t dims[AT_NET_MAX_RANK];
-    uint32_t set;
-    bool nothing;
-    AT_TRY(reduced_axes(o, &set, &nothing));
-    if (nothing && !how->result && !strcmp(how->term, "%s")) {
-        o->node->num_inputs = 1;
-        return op_map(o, x->type, "X0");
-    }
     const op_reduction r = op_reduce(x, set);
     const int rank = kept_dims(&r, keeps, dims);
     AT_TRY(op_out(o, 0, x->type, rank, dims));
@@ -78,6 +70,19 @@ static at_status reduce(net_op *o, const reducer *how) {
     return AT_OK;
 }
 
+static at_status reduce(net_op *o, const reducer *how) {
+    uint32_t set;
+    bool nothing;
+    AT_TRY(reduced_axes(o, &set, &nothing));
+    if (nothing && !how->result && !strcmp(how->term, "%s")) {
+        o->node->num_inputs = 1;
+        return op_map(o, op_in(o, 0)->type, "X0");
+    }
+    return reduce_set(o, how, set, op_int(o, "keepdims", 1) != 0);
+}
+
+#define SUM_OF_SIZES "sum", "abs(%s)", NULL, "0"
+#define ROOT_OF_SQUARES "sum", "%s * %s", "sqrt(%s)", "0"
 #define REDUCER(name, ...)                                                                         \
     static at_status name(net_op *o) {                                                             \
         static const reducer how = {__VA_ARGS__};                                                  \
@@ -88,8 +93,8 @@ REDUCER(reduce_sum, "sum", "%s", NULL, "0")
 REDUCER(reduce_max, "max", "%s", NULL, "-inf")
 REDUCER(reduce_min, "min", "%s", NULL, "inf")
 REDUCER(reduce_prod, "prod", "%s", NULL, "1")
-REDUCER(reduce_l1, "sum", "abs(%s)", NULL, "0")
-REDUCER(reduce_l2, "sum", "%s * %s", "sqrt(%s)", "0")
+REDUCER(reduce_l1, SUM_OF_SIZES)
+REDUCER(reduce_l2, ROOT_OF_SQUARES)
 REDUCER(reduce_sum_square, "sum", "%s * %s", NULL, "0")
 REDUCER(reduce_log_sum, "sum", "%s", "log(%s)", "-inf")
 
@@ -97,6 +102,17 @@ static at_status reduce_mean(net_op *o) {
     static const reducer of_floats = {"sum", "%s", "%s/%lld.0", "0"},
                          of_whole = {"sum", "%s", "floor(%s/%lld.0)", "0"};
     return reduce(o, at_net_type_is_int(op_in(o, 0)->type) ? &of_whole : &of_floats);
+}
+
+/* Of each channel. */
+static at_status global_lp_pool(net_op *o) {
+    static const reducer sum = {SUM_OF_SIZES}, root = {ROOT_OF_SQUARES};
+    const at_net_value *x = op_in(o, 0);
+    const int64_t p = op_int(o, "p", 2);
+    if (p != 1 && p != 2) return op_missing(o, "p of %lld", (long long)p);
+    if (x->rank < 3)
+        return op_fail(o, "\"%s\" has %d dimensions; 3 and more are accepted", x->name, x->rank);
+    return reduce_set(o, p == 1 ? &sum : &root, (1u << x->rank) - 4, true);
 }
 
 static at_status reduce_log_sum_exp(net_op *o) {
@@ -211,6 +227,7 @@ const at_net_row net_rows_reduce[] = {
     REDUCE("ReduceSumSquare", reduce_sum_square),
     REDUCE("ReduceLogSum", reduce_log_sum),
     REDUCE("ReduceLogSumExp", reduce_log_sum_exp),
+    {"GlobalLpPool", "", 2, AT_NET_SUM, 1, 1, 1, global_lp_pool},
     {"ArgMax", "", 1, AT_NET_OTHER, 1, 1, 1, arg_max},
     {"ArgMin", "", 1, AT_NET_OTHER, 1, 1, 1, arg_min},
     {"TopK", "", 10, AT_NET_OTHER, 2, 2, 2, top_k},

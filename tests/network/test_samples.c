@@ -13,7 +13,7 @@
 #include "tests/network/made_net.h"
 
 /* The output y, in double, of a network of one node with one input. */
-static const double *compute(onnx_graph *g, const float *input) {
+static const double *compute(onnx_graph *g, const void *input) {
     at_text bytes = onnx_model(g, 20);
     const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
     const size_t size = bytes.len;
@@ -61,6 +61,70 @@ static void functions(void **state) {
                          expected);
         }
     }
+}
+
+/* ---- bits ------------------------------------------------------------------------------------ */
+
+enum { WORDS = 8 };
+
+/* Of each word of the input and the same one of a constant. */
+static const double *with_words(const char *op, const char *how, at_net_type type, const void *x,
+                                const char *others) {
+    onnx_graph g = {0};
+    onnx_input(&g, "x", type, "8");
+    onnx_constant(&g, "other", type, "8", others, false);
+    onnx_node(&g, op, "x other", "y", how);
+    onnx_output(&g, "y");
+    return compute(&g, x);
+}
+
+static void expect_words(const char *what, const double *y, const int64_t *expected) {
+    for (int i = 0; i < WORDS; i++)
+        if (y[i] != (double)expected[i])
+            fail_msg("%s: word %d is %.17g, not %lld", what, i, y[i], (long long)expected[i]);
+}
+
+static void bits(void **state) {
+    (void)state;
+    static const char *const ops[] = {"BitwiseAnd", "BitwiseOr", "BitwiseXor"};
+    static const int32_t x[] = {0, -1, 12345, -12345, INT32_MAX, INT32_MIN, 1 << 24, -7},
+                         other[] = {-1, -1, 54321, 54321, -2, INT32_MAX, (1 << 24) + 1, 3};
+    at_text others = {0};
+    for (int i = 0; i < WORDS; i++) at_text_addf(&others, "%d ", other[i]);
+    const char *text = at_text_take(arena, &others);
+    for (int op = 0; op < 3; op++) {
+        int64_t expected[WORDS];
+        for (int i = 0; i < WORDS; i++)
+            expected[i] = op == 0 ? x[i] & other[i] : op == 1 ? x[i] | other[i] : x[i] ^ other[i];
+        expect_words(ops[op], with_words(ops[op], "", AT_NET_INT32, x, text), expected);
+    }
+}
+
+/* The eighth bit says what is below 0, or 128. */
+static void bits_of_bytes(void **state) {
+    (void)state;
+    static const uint8_t x[] = {0, 1, 127, 128, 200, 255, 85, 170};
+    static const char others[] = "255 3 128 128 77 170 170 85";
+    static const int64_t common[] = {0, 1, 0, 128, 72, 170, 0, 0},
+                         inverse[] = {255, 254, 128, 127, 55, 0, 170, 85};
+    expect_words("BitwiseAnd", with_words("BitwiseAnd", "", AT_NET_UINT8, x, others), common);
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_UINT8, "8");
+    onnx_node(&g, "BitwiseNot", "x", "y", "");
+    onnx_output(&g, "y");
+    expect_words("BitwiseNot", compute(&g, x), inverse);
+}
+
+/* Bits that leave a word are lost; a count that is no place in it moves all out. */
+static void shifts(void **state) {
+    (void)state;
+    static const int16_t x[] = {1, -1, 12345, -12345, INT16_MAX, INT16_MIN, -6, 3};
+    static const char counts[] = "15 3 2 5 14 1 16 -1";
+    static const int64_t left[] = {INT16_MIN, -8, -16156, -1824, -16384, 0, 0, 0},
+                         right[] = {0, -1, 3086, -386, 1, -16384, -1, 0};
+    expect_words("LEFT", with_words("BitShift", "direction='LEFT'", AT_NET_INT16, x, counts), left);
+    expect_words("RIGHT", with_words("BitShift", "direction='RIGHT'", AT_NET_INT16, x, counts),
+                 right);
 }
 
 /* ---- places in a grid ------------------------------------------------------------------------ */
@@ -139,6 +203,60 @@ static void grids(void **state) {
     for (int i = 0; i < 9; i++)
         for (int aligned = 0; aligned < 2; aligned++)
             check_grid(modes[i / 3], paddings[i % 3], aligned);
+}
+
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+/* Two rows of two places each with scores of three classes; a target is ignored. */
+static void losses(void **state) {
+    (void)state;
+    static const float x[2][3][2] = {{{1, -2}, {0.5f, 3}, {2, 0}}, {{-1, 4}, {0, 1}, {7, -3}}},
+                       weight[] = {0.5f, 2, 3};
+    static const int target[2][2] = {{2, 0}, {1, 2}};
+    static const char *const reductions[] = {"none", "sum", "mean"};
+    for (int i = 0; i < 12; i++) {
+        const bool is_softmax = i / 3 % 2, is_weighted = i / 6;
+        double each[4], total = 0, shares = 0;
+        for (int k = 0; k < 4; k++) {
+            const int c = target[k / 2][k % 2];
+            const double w = c == 1 ? 0 : is_weighted ? (double)weight[c] : 1;
+            double sum = 0;
+            for (int n = 0; n < 3; n++) sum += exp((double)x[k / 2][n][k % 2]);
+            each[k] = w * ((is_softmax ? log(sum) : 0) - (double)x[k / 2][c][k % 2]);
+            total += each[k];
+            shares += w;
+        }
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "2,3,2");
+        onnx_constant(&g, "target", AT_NET_INT64, "2,2", "2 0 1 2", false);
+        onnx_constant(&g, "weight", AT_NET_FLOAT, "3", "0.5 2 3", true);
+        onnx_node(&g, is_softmax ? "SoftmaxCrossEntropyLoss" : "NegativeLogLikelihoodLoss",
+                  is_weighted ? "x target weight" : "x target", "y",
+                  at_format(arena, "reduction='%s' ignore_index=1", reductions[i % 3]));
+        onnx_output(&g, "y");
+        const double *y = compute(&g, x);
+        for (int k = 0; k < (i % 3 ? 1 : 4); k++) {
+            const double expected = i % 3 == 0 ? each[k] : i % 3 == 1 ? total : total / shares;
+            if (fabs(y[k] - expected) > 1e-9)
+                fail_msg("%d: loss %d is %.12g, not %.12g", i, k, y[k], expected);
+        }
+    }
+}
+
+static void norms_of_channels(void **state) {
+    (void)state;
+    static const float x[] = {3, -4, 0, 12, -5, 6};
+    static const double expected[2][2] = {{7, 23}, {5, 14.317821063276353}};
+    for (int p = 1; p < 3; p++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "1,2,3,1");
+        onnx_node(&g, "GlobalLpPool", "x", "y", at_format(arena, "p=%d", p));
+        onnx_output(&g, "y");
+        const double *y = compute(&g, x);
+        for (int c = 0; c < 2; c++)
+            if (fabs(y[c] - expected[p - 1][c]) > 1e-9)
+                fail_msg("p=%d: channel %d is %.12g", p, c, y[c]);
+    }
 }
 
 /* ---- transforms ------------------------------------------------------------------------------ */
@@ -249,9 +367,17 @@ static void determinants(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions),        cmocka_unit_test(grids),
-        cmocka_unit_test(whole_transforms), cmocka_unit_test(half_transforms),
-        cmocka_unit_test(windows),          cmocka_unit_test(determinants),
+        cmocka_unit_test(functions),
+        cmocka_unit_test(grids),
+        cmocka_unit_test(whole_transforms),
+        cmocka_unit_test(half_transforms),
+        cmocka_unit_test(windows),
+        cmocka_unit_test(determinants),
+        cmocka_unit_test(bits),
+        cmocka_unit_test(bits_of_bytes),
+        cmocka_unit_test(shifts),
+        cmocka_unit_test(losses),
+        cmocka_unit_test(norms_of_channels),
     };
     return cmocka_run_group_tests_name("network/samples", tests, make_arena, free_arena);
 }
