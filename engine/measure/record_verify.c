@@ -193,6 +193,7 @@ static at_status share_of_peak(at_verifier *v, const at_candidate *c, double tim
 static void judge_pace(at_verifier *v, at_interval x, double limit, double clock,
                        at_verified *out) {
     out->ratio = x.median;
+    out->note = ""; /* of an earlier try */
     out->verdict = at_verdict_of(&x, limit, clock);
     if (out->verdict != AT_UNCLEAR) return;
     const bool is_wide = x.median > limit && isfinite(x.low) && isfinite(x.high);
