@@ -24,11 +24,10 @@ static at_status split_through(tiling *t, const char *group) {
 /* Lanes go through so many whole rows, which lie behind each other. */
 static at_status split_beside(tiling *t) {
     const at_stage_facts *f = &t->s->facts->of[t->stage];
-    const int axis = t->choice.beside, rows = (int)(TILE_COLUMNS / f->extent[t->choice.vec]),
-              least = rows ? rows : 1;
+    const int axis = t->choice.beside, rows = (int)(TILE_COLUMNS / f->extent[t->choice.vec]);
     const char *parts[2];
     AT_TRY(sketch_split_by(t->s, t->leaf, t->name[axis], "1 2 3 4 7 8 14 16 28",
-                           (at_part_limit){.wide = least, .narrow = least}, parts));
+                           (at_part_limit){.wide = rows, .narrow = rows}, parts));
     *at_push(t->s->arena, &t->outer) = parts[0];
     *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], axis};
     t->group = parts[1];
