@@ -137,6 +137,10 @@ void at_expr_each(at_expr *e, at_expr_change *f, void *ctx);
 static inline bool at_expr_is_number(const at_expr *e) {
     return e->op == AT_X_INT || e->op == AT_X_FLOAT;
 }
+/* That number; 0: it is none. */
+static inline double at_expr_number(const at_expr *e) {
+    return e->op == AT_X_INT ? (double)e->integer : e->op == AT_X_FLOAT ? e->number : 0;
+}
 bool at_expr_mentions(const at_expr *e, const char *name);
 bool at_expr_uses(const at_expr *e, int ref);                 /* has it a name with that ref? */
 const at_expr *at_expr_has(const at_expr *e, at_op op);       /* the first one, or NULL */

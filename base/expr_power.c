@@ -38,8 +38,7 @@ static at_expr *products(at_arena *a, const at_expr *x, int n) {
 /* What an exponent says without reading anything: a number, its opposite, a quotient. */
 static bool known_number(const at_expr *e, double *out) {
     double x, y;
-    if (at_expr_is_number(e))
-        return *out = e->op == AT_X_INT ? (double)e->integer : e->number, isfinite(*out);
+    if (at_expr_is_number(e)) return *out = at_expr_number(e), isfinite(*out);
     if (e->op == AT_X_NEG && known_number(e->arg[0], &x)) return *out = -x, true;
     if (e->op != AT_X_DIV || !known_number(e->arg[0], &x) || !known_number(e->arg[1], &y))
         return false;

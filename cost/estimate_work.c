@@ -67,11 +67,7 @@ static int of_call(const at_target *target, const at_expr *e) {
 /* Is it a product, or a quotient that becomes one (at_value_fold)? */
 static bool is_product(const at_expr *e) {
     if (e->op != AT_X_DIV) return e->op == AT_X_MUL;
-    const at_expr *by = e->arg[1];
-    double number = by->op == AT_X_FLOAT ? by->number
-                    : by->op == AT_X_INT ? (double)by->integer
-                                         : 0;
-    return at_exact_reciprocal(number) != 0;
+    return at_exact_reciprocal(at_expr_number(e->arg[1])) != 0;
 }
 
 /* An operation on floats. in_sum: as of count(). */

@@ -237,8 +237,8 @@ static bool bounded_by(const at_expr *e, at_op op, double *number, const at_expr
         const at_expr *x = e->arg[i];
         const bool is_negative = x->op == AT_X_NEG;
         if (is_negative) x = x->arg[0];
-        if (x->op != AT_X_INT && x->op != AT_X_FLOAT) continue;
-        *number = (is_negative ? -1 : 1) * (x->op == AT_X_INT ? (double)x->integer : x->number);
+        if (!at_expr_is_number(x)) continue;
+        *number = (is_negative ? -1 : 1) * at_expr_number(x);
         *of = e->arg[!i];
         return true;
     }
@@ -330,7 +330,7 @@ static double grain(bounder *b, const at_expr *e) {
         return magnitude(b, e->arg[0]) <= grain(b, e->arg[0]) * (1 << 24) ? 1 : 0;
     case AT_X_DIV: {
         const at_expr *by = e->arg[1];
-        double y = by->op == AT_X_INT ? (double)by->integer : by->op == AT_X_FLOAT ? by->number : 0;
+        double y = at_expr_number(by);
         return fabs(frexp(y, &exponent)) == 0.5 ? grain(b, e->arg[0]) / fabs(y) : 0;
     }
     case AT_X_BIT_AND:

@@ -125,7 +125,7 @@ static at_status is_centred(data_ruler *r, at_draw *out, bool *any, at_error *er
 /* Of a number 1 or -1; 0: it is none, or 0. */
 static int sign_of(const at_expr *e) {
     if (e->op == AT_X_NEG) return -sign_of(e->arg[0]);
-    const double x = e->op == AT_X_INT ? (double)e->integer : e->op == AT_X_FLOAT ? e->number : 0;
+    const double x = at_expr_number(e);
     return (x > 0) - (x < 0);
 }
 

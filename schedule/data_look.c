@@ -42,8 +42,7 @@ static bool reads_extreme(const at_expr *e, const void *compute) {
 }
 
 static bool number_of(const at_expr *e, double *x) {
-    if (e->op == AT_X_INT) return *x = (double)e->integer, true;
-    if (e->op == AT_X_FLOAT) return *x = e->number, true;
+    if (at_expr_is_number(e)) return *x = at_expr_number(e), true;
     if (e->op != AT_X_NEG || !number_of(e->arg[0], x)) return false;
     return *x = -*x, true;
 }

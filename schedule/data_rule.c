@@ -408,7 +408,7 @@ static bool divides(const at_expr *e, const void *compute) {
     enum { FEW = 8 }; /* one of 2^FEW */
     const at_expr *by = e->nargs > 1 ? e->arg[1] : NULL;
     if (!by || !at_expr_is_number(by) || !is_float_expr(compute, e->arg[0])) return false;
-    const double x = by->op == AT_X_INT ? (double)by->integer : by->number;
+    const double x = at_expr_number(by);
     if (e->op == AT_X_SHIFT_RIGHT) return x > FEW;
     return e->op == AT_X_MUL ? fabs(x) < exp2(-FEW) : e->op == AT_X_DIV && fabs(x) > exp2(FEW);
 }

@@ -261,8 +261,7 @@ static bool holds(const at_compute *c, const at_expr *e, at_type type) {
     if (e->op == AT_X_INDEX) return c->tensors[e->ref].type == type;
     if (!is_number(e)) return false;
     const at_expr *of = e->op == AT_X_NEG ? e->arg[0] : e;
-    const double x = of->op == AT_X_INT ? (double)of->integer : of->number,
-                 value = e->op == AT_X_NEG ? -x : x;
+    const double x = at_expr_number(of), value = e->op == AT_X_NEG ? -x : x;
     const at_type_facts *facts = at_type_of(type);
     if (facts->is_int) return of->op == AT_X_INT && facts->least <= value && value <= facts->most;
     return !at_type_is_half(type) || value == 0 || isinf(value);

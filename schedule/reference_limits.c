@@ -221,7 +221,7 @@ static const char *result_of(block *b, const at_expr *e, pair x, pair y) {
 /* A divisor that changes the exponent alone. */
 static bool is_power_of_two(const at_expr *e) {
     int exponent;
-    const double x = e->op == AT_X_INT ? (double)e->integer : e->op == AT_X_FLOAT ? e->number : 0;
+    const double x = at_expr_number(e);
     return fabs(frexp(x, &exponent)) == 0.5;
 }
 

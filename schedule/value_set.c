@@ -144,7 +144,7 @@ static int set_of_read(valuer *v, const at_expr *read, const conditions *known) 
 /* What a stage's expression may be where these hold. */
 static int value_set_of(valuer *v, const at_expr *e, const conditions *known) {
     int truth;
-    if (at_expr_is_number(e)) return of_number(e->op == AT_X_INT ? (double)e->integer : e->number);
+    if (at_expr_is_number(e)) return of_number(at_expr_number(e));
     if (at_expr_is_size(e) && is_length(v, e)) return VALUE_ABOVE;
     switch (e->op) {
     case AT_X_NAME: return e->ref < AT_REF_SIZE ? VALUE_ZERO | VALUE_ABOVE : VALUE_NUMBER;
