@@ -406,8 +406,10 @@ static bool scales_to_integers(const at_compute *c) {
 /* Does e divide by a number, so that few integers lie half between two results? */
 static bool divides(const at_expr *e, const void *compute) {
     enum { FEW = 8 }; /* one of 2^FEW */
-    const at_expr *by = e->nargs > 1 ? e->arg[1] : NULL;
-    if (!by || !at_expr_is_number(by) || !is_float_expr(compute, e->arg[0])) return false;
+    if (e->nargs < 2) return false;
+    const bool is_first = e->op == AT_X_MUL && at_expr_is_number(e->arg[0]);
+    const at_expr *by = e->arg[!is_first];
+    if (!at_expr_is_number(by) || !is_float_expr(compute, e->arg[is_first])) return false;
     const double x = at_expr_number(by);
     if (e->op == AT_X_SHIFT_RIGHT) return x > FEW;
     return e->op == AT_X_MUL ? fabs(x) < exp2(-FEW) : e->op == AT_X_DIV && fabs(x) > exp2(FEW);

@@ -173,9 +173,10 @@ static void halves_of_bytes(void **state) {
  */
 static void halves_of_divided(void **state) {
     (void)state;
-    static const char *const forms[] = {"round(acc[m, n]*0.00048828125)", "round(acc[m, n]/2048.0)",
+    static const char *const forms[] = {"round(acc[m, n]*0.00048828125)",
+                                        "round(0.00048828125*acc[m, n])", "round(acc[m, n]/2048.0)",
                                         "(acc[m, n] + 1024) >> 11"};
-    for (int form = 0; form < 3; form++) {
+    for (int form = 0; form < 4; form++) {
         enum { M = 32, N = 64, DEPTH = 1024 };
         at_arena *a = at_arena_new();
         int ends[4] = {0};
