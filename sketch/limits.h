@@ -81,11 +81,12 @@ enum sketch_limit {
     ACROSS_LEAST_ROWS = 32, /* lanes of rows beside each other, and loops around them */
     ACROSS_MOST_PARTS = 32, /* of a row: longer ones have lanes along them */
     ACROSS_FIRST_PARTS = 16,
-    THROUGH_LEAST_ROWS = 16, /* along which there are blocks */
-    THROUGH_ROWS = 8,        /* of a tile, to tell how many are near */
-    THROUGH_NARROW_ROWS = 4, /* the same, with half as many registers */
-    THROUGH_MOST_HEIGHT = 8, /* tiles below each other */
-    CHAIN_MOST_STAGES = 4,   /* rows of more would not all stay near */
+    THROUGH_LEAST_ROWS = 16,   /* along which there are blocks */
+    THROUGH_ROWS = 8,          /* of a tile, to tell how many are near */
+    THROUGH_NARROW_ROWS = 4,   /* the same, with half as many registers */
+    THROUGH_MOST_HEIGHT = 8,   /* tiles below each other */
+    THROUGH_LEAST_TERMS = 256, /* of a row that is added up as it is made */
+    CHAIN_MOST_STAGES = 4,     /* rows of more would not all stay near */
 
     /* Copies. */
     FAR_ELEMENTS = 65536,       /* 256 KB: beyond the caches near the core */

@@ -21,8 +21,9 @@
  *             l0, l1:unroll, i2:unroll, d1:vec => @mixed
  *             i2:unroll, d1:vec => @out
  *
- * Stages that read themselves go step by step within the block, each in loops of its own: a softmax
- * by blocks of keys, whose largest elements and sums go on from block to block. */
+ * Short rows have their @e in loops of its own, as @most is. Stages that read themselves go step by
+ * step within the block, each in loops of its own: a softmax by blocks of keys, whose largest
+ * elements and sums go on from block to block. */
 #include "sketch/nests.h"
 
 typedef struct through {
@@ -212,11 +213,13 @@ static at_status make_tile(through *b, int t) {
 }
 
 /* What a sum adds up as it is made: a stage that sums nothing, each of whose elements the sum takes
- * first of all; -1. */
+ * first of all; -1. Short rows are made first, all rows of a block in one call, and then added up:
+ * calls for each row would cost as much as the rows. */
 static int summed_of(const through *b, int sum) {
     const at_facts *f = b->s->facts;
     const at_tensor *x = &f->compute->tensors[sum];
-    for (int i = 0; i < f->of[sum].num_accesses && x->num_reduce == 1; i++) {
+    if (x->num_reduce != 1 || f->of[sum].extent[x->num_axes] < THROUGH_LEAST_TERMS) return -1;
+    for (int i = 0; i < f->of[sum].num_accesses; i++) {
         const at_access *a = &f->of[sum].access[i];
         const at_tensor *e = &f->compute->tensors[a->tensor];
         if (b->in.is_member[a->tensor] && !b->is_placed[a->tensor] && !e->num_reduce &&

@@ -302,12 +302,36 @@ static void lines_of_trees(void **state) {
     }
 }
 
+/* In a block of rows a long row is added up as it is made, of short ones all are made before. */
+static void rows_made_first(void **state) {
+    (void)state;
+    static const char derive[] =
+        "./autotune derive attention.te --args T=%d --sketch through_i+pack_key";
+    cli_write("attention.te",
+              "args B=2, S=128, T=48, D=64\n"
+              "query[B, S, D] : input\nkey[B, T, D] : input\nvalue[B, T, D] : input\n"
+              "score[b:B, i:S, j:T] = sum(k:D) query[b, i, k] * key[b, j, k]\n"
+              "most[b:B, i:S] = max(j:T) score[b, i, j]\n"
+              "e[b:B, i:S, j:T] = exp(score[b, i, j] - most[b, i])\n"
+              "total[b:B, i:S] = sum(j:T) e[b, i, j]\n"
+              "mixed[b:B, i:S, d:D] = sum(j:T) e[b, i, j] * value[b, j, d]\n"
+              "out[b:B, i:S, d:D] = mixed[b, i, d] / total[b, i]\n");
+    const cli_result *r = cli_expect(0, derive, 300);
+    assert_non_null(strstr(r->out, "total_j1:vec =>\n            @e = "));
+    r = cli_expect(0, derive, 48);
+    assert_non_null(strstr(r->out, "i1, i2, e_j0, e_j1:vec =>\n        @e = "));
+    assert_non_null(strstr(r->out, "i1, i2, total_j0, total_j1:vec =>\n        @total = "));
+    cli_expect(0,
+               "./autotune tune attention.te --args B=1,S=21,T=48,D=9 --sketch through_i+pack_key "
+               "--tuner random --trials 4 --log rows.log --quiet");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_template),    cmocka_unit_test(one_sketch),
         cmocka_unit_test(pasted),         cmocka_unit_test(begun),
         cmocka_unit_test(lines_of_trees), cmocka_unit_test(turned_by_rows),
-        cmocka_unit_test(shared_rows),
+        cmocka_unit_test(shared_rows),    cmocka_unit_test(rows_made_first),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
