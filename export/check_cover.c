@@ -62,10 +62,11 @@ void at_file_begin_cover(at_text *out, const at_face *f, const at_draw *draw) {
         begin_rows(out, x);
         at_text_addf(out,
                      "        kept%d[row] = b%d[at];\n"
-                     "        b%d[at] = %s%s%s((float)(%.17g + %.17g * (double)(row %% %lldL)));\n"
+                     "        b%d[at] = %s%s%s(%s(%.17g + %.17g * (double)(row %% %lldL)));\n"
                      "    }\n    }\n",
                      k, i, i, half ? "at_cut_to_" : "(", half ? type->name : type->c,
-                     half ? "" : ")", x->value, x->unit, (long long)x->different);
+                     half ? "" : ")", type->is_int ? "" : "(float)", x->value, x->unit,
+                     (long long)x->different);
     }
 }
 
