@@ -194,6 +194,10 @@ at_status op_fits(net_op *o, int k, int rank, const int64_t *dims);
 at_status op_map(net_op *o, at_net_type type, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Of a norm of order p: what is added up of an element "%s", and what the sum "%s" comes to, NULL:
+ * itself. */
+at_status op_norm(net_op *o, int64_t p, const char **term, const char **result);
+
 /* All of a set of axes of a value reduced: "r1:4" of these, "a0:2" of the others. */
 typedef struct op_reduction {
     const at_net_value *x;

@@ -286,3 +286,14 @@ at_status op_map(net_op *o, at_net_type type, const char *fmt, ...) {
     at_text_add(&o->text, "\n");
     return AT_OK;
 }
+
+/* ---- norms ----------------------------------------------------------------------------------- */
+
+at_status op_norm(net_op *o, int64_t p, const char **term, const char **result) {
+    if (p < 1) return op_fail(o, "p of %lld; 1 and more are accepted", (long long)p);
+    *term = p == 1       ? "abs(%1$s)"
+            : p % 2 == 0 ? op_format(o, "pow(%%1$s, %lld)", (long long)p)
+                         : op_format(o, "pow(abs(%%1$s), %lld)", (long long)p);
+    *result = p == 1 ? NULL : p == 2 ? "sqrt(%s)" : op_format(o, "pow(%%s, %.17g)", 1 / (double)p);
+    return AT_OK;
+}

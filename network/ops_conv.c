@@ -385,17 +385,20 @@ static at_status lp_pool(net_op *o) {
     window w;
     const char *where, *inside;
     int64_t dims[AT_NET_MAX_RANK];
-    const int64_t p = op_int(o, "p", 2);
-    if (p != 1 && p != 2) return op_missing(o, "p of %lld", (long long)p);
+    const char *of_term, *of_sum;
+    AT_TRY(op_norm(o, op_int(o, "p", 2), &of_term, &of_sum));
     AT_TRY(window_of(o, NULL, &w));
     AT_TRY(pool_out(o, &w, dims));
     const char *x = op_format(o, "x0[n, c%s]", places(o, &w, &where, &inside)),
-               *term = p == 1 ? op_format(o, "abs(%s)", x) : op_format(o, "%s * %s", x, x);
-    pool_stage(o, p == 1 ? "y0" : "s", dims, &w, "sum",
+               *term = op_format(o, of_term, x);
+    pool_stage(o, of_sum ? "s" : "y0", dims, &w, "sum",
                op_format(o, "%s%s", guarded(o, inside, term, "0"), where));
-    if (p == 2)
-        op_add(o, "y0[n:%lld, c:%lld%s] = sqrt(s[n, c, %s])\n", (long long)dims[0],
-               (long long)dims[1], spatial(o, "a", w.axes, w.out), op_index(o, "a", w.axes));
+    if (!of_sum) return AT_OK;
+    const char *own = op_index(o, "a", w.axes);
+    op_add(o, "y0[n:%lld, c:%lld%s] = ", (long long)dims[0], (long long)dims[1],
+           spatial(o, "a", w.axes, w.out));
+    op_add(o, of_sum, op_format(o, "s[n, c, %s]", own));
+    op_add(o, "\n");
     return AT_OK;
 }
 

@@ -81,8 +81,6 @@ static at_status reduce(net_op *o, const reducer *how) {
     return reduce_set(o, how, set, op_int(o, "keepdims", 1) != 0);
 }
 
-#define SUM_OF_SIZES "sum", "abs(%s)", NULL, "0"
-#define ROOT_OF_SQUARES "sum", "%s * %s", "sqrt(%s)", "0"
 #define REDUCER(name, ...)                                                                         \
     static at_status name(net_op *o) {                                                             \
         static const reducer how = {__VA_ARGS__};                                                  \
@@ -93,8 +91,8 @@ REDUCER(reduce_sum, "sum", "%s", NULL, "0")
 REDUCER(reduce_max, "max", "%s", NULL, "-inf")
 REDUCER(reduce_min, "min", "%s", NULL, "inf")
 REDUCER(reduce_prod, "prod", "%s", NULL, "1")
-REDUCER(reduce_l1, SUM_OF_SIZES)
-REDUCER(reduce_l2, ROOT_OF_SQUARES)
+REDUCER(reduce_l1, "sum", "abs(%s)", NULL, "0")
+REDUCER(reduce_l2, "sum", "%s * %s", "sqrt(%s)", "0")
 REDUCER(reduce_sum_square, "sum", "%s * %s", NULL, "0")
 REDUCER(reduce_log_sum, "sum", "%s", "log(%s)", "-inf")
 
@@ -106,13 +104,12 @@ static at_status reduce_mean(net_op *o) {
 
 /* Of each channel. */
 static at_status global_lp_pool(net_op *o) {
-    static const reducer sum = {SUM_OF_SIZES}, root = {ROOT_OF_SQUARES};
     const at_net_value *x = op_in(o, 0);
-    const int64_t p = op_int(o, "p", 2);
-    if (p != 1 && p != 2) return op_missing(o, "p of %lld", (long long)p);
+    reducer how = {.reduction = "sum", .of_none = "0"};
+    AT_TRY(op_norm(o, op_int(o, "p", 2), &how.term, &how.result));
     if (x->rank < 3)
         return op_fail(o, "\"%s\" has %d dimensions; 3 and more are accepted", x->name, x->rank);
-    return reduce_set(o, p == 1 ? &sum : &root, (1u << x->rank) - 4, true);
+    return reduce_set(o, &how, (1u << x->rank) - 4, true);
 }
 
 static at_status reduce_log_sum_exp(net_op *o) {

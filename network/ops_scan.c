@@ -1,5 +1,5 @@
 /* network/ops_scan.c: recurrent layers, LSTM, GRU and RNN: stages that read each other at the step
- * before. Stages of a direction end in its number. */
+ * before. Stages of a direction end in its number. And a convolution with a state. */
 #include "network/network_int.h"
 
 #include <string.h>
@@ -383,7 +383,44 @@ static at_status rnn(net_op *o) {
     return add_last(o, &l, 1, "h");
 }
 
+/* ---- a convolution that goes on -------------------------------------------------------------- */
+
+/* Of each channel with what came before: the state of the last call, or zeros. */
+static at_status causal_conv(net_op *o) {
+    const at_net_value *x = op_in(o, 0), *w = op_in(o, 1), *bias = op_in(o, 2), *past = op_in(o, 3);
+    const char *activation = op_string(o, "activation", "none");
+    const bool is_silu = !strcmp(activation, "silu") || !strcmp(activation, "swish");
+    if (!is_silu && strcmp(activation, "none") != 0)
+        return op_missing(o, "activation %s", activation);
+    if (x->rank != 3 || w->rank != 3 || w->dims[0] != x->dims[1] || w->dims[1] != 1 || !w->dims[2])
+        return op_fail(o, "a weight of a row for each channel of 3 dimensions is needed");
+    const int64_t kept = w->dims[2] - 1, dims[] = {x->dims[0], x->dims[1], kept};
+    if (bias && bias->elements != dims[1])
+        return op_fail(o, "\"%s\" has no element for each channel", bias->name);
+    if (past && (past->rank != 3 || memcmp(past->dims, dims, sizeof dims) != 0))
+        return op_fail(o, "\"%s\" has no %lld elements for each channel", past->name,
+                       (long long)kept);
+    AT_TRY(op_out_like(o, 0, x));
+    AT_TRY(op_out(o, 1, x->type, 3, dims));
+    const char *rows = op_axes(o, "a", 2, dims);
+    op_add(o, "all[%s, t:%lld] = t < %lld ? %s : x0[a0, a1, t - %lld]\n", rows,
+           (long long)(x->dims[2] + kept), (long long)kept, past && kept ? "x3[a0, a1, t]" : "0",
+           (long long)kept);
+    op_add(o, "s[%s, t:%lld] = sum(k:%lld) all[a0, a1, t + k]*x1[a1, 0, k]\n", rows,
+           (long long)x->dims[2], (long long)(kept + 1));
+    op_add(o, "z[%s, t:%lld] = s[a0, a1, t]%s\n", rows, (long long)x->dims[2],
+           bias ? " + x2[a1]" : "");
+    op_add(o, "y0[%s, t:%lld] = z[a0, a1, t]%s\n", rows, (long long)x->dims[2],
+           is_silu ? "*sigmoid(max(-40, z[a0, a1, t]))" : "");
+    if (op_has_out(o, 1) && kept)
+        op_add(o, "y1[%s, t:%lld] = all[a0, a1, t + %lld]\n", rows, (long long)kept,
+               (long long)x->dims[2]);
+    void *none;
+    return op_has_out(o, 1) && !kept ? op_constant(o, 1, &none) : AT_OK;
+}
+
 const at_net_row net_rows_scan[] = {
+    {"CausalConvWithState", "", 27, AT_NET_OTHER, 2, 4, 2, causal_conv},
     {"LSTM", "", 7, AT_NET_SCAN, 3, 8, 3, lstm},
     {"DynamicQuantizeLSTM", "com.microsoft", 1, AT_NET_SCAN, 3, 12, 3, dynamic_lstm},
     {"GRU", "", 7, AT_NET_SCAN, 3, 6, 2, gru},

@@ -1,6 +1,6 @@
 /* network/ops_signal.c: discrete Fourier transforms of a known length, as sums with a constant
  * table of cosines and sines: an element of the input (place n, part i, 0 the real one) counts in
- * an element of the output (place k, part o) by table[n, i, k, o]. */
+ * an element of the output (place k, part o) by table[n, i, k, o]. And weights of mel bands. */
 #include "network/network_int.h"
 
 #include <math.h>
@@ -113,7 +113,55 @@ static at_status stft(net_op *o) {
     return AT_OK;
 }
 
+/* ---- mel ------------------------------------------------------------------------------------- */
+
+static double mel_of(double hertz) { return 2595 * log10(1 + hertz / 700); }
+static double hertz_of(double mel) { return 700 * (pow(10, mel / 2595) - 1); }
+
+/* How much of a band a bin of a spectrum counts: up to the band's middle and down again. */
+static double mel_weight(const int64_t *edges, int64_t bin) {
+    if (bin >= edges[1] && bin < edges[2])
+        return (double)(edges[2] - bin) / (double)(edges[2] - edges[1]);
+    if (bin == edges[1]) return 1;
+    return bin < edges[0] || bin > edges[1]
+               ? 0
+               : (double)(bin - edges[0]) / (double)(edges[1] - edges[0]);
+}
+
+static at_status mel_weights(net_op *o) {
+    const at_net_type type = (at_net_type)op_int(o, "output_datatype", AT_NET_FLOAT);
+    const int64_t *sizes[3];
+    const double *ends[2];
+    int n;
+    for (int k = 0; k < 5; k++) {
+        AT_TRY(k < 3 ? op_known_ints(o, k, &sizes[k], &n)
+                     : op_known_floats(o, k, &ends[k - 3], &n));
+        if (n != 1) return op_fail(o, "\"%s\" is no single number", op_in(o, k)->name);
+    }
+    const int64_t bands = *sizes[0], length = *sizes[1], dims[] = {length / 2 + 1, bands};
+    const double low = *ends[0], high = *ends[1];
+    if (!at_net_type_is_float(type)) return op_missing(o, "of element type %d", (int)type);
+    if (bands < 1 || bands > MOST_LENGTH || length < 1 || length > MOST_LENGTH || *sizes[2] < 1 ||
+        !(low >= 0) || !(high >= low) || !(high * 2 <= (double)*sizes[2]))
+        return op_fail(o,
+                       "1 to %d bands and bins are accepted, and two edges from 0 up to half of "
+                       "the sample rate",
+                       MOST_LENGTH);
+    AT_TRY(op_out(o, 0, type, 2, dims));
+    void *data;
+    AT_TRY(op_constant(o, 0, &data));
+    int64_t *edges = AT_NEW_ARRAY(o->arena, int64_t, bands + 2);
+    const double step = (mel_of(high) - mel_of(low)) / (double)(bands + 2);
+    for (int64_t i = 0; i < bands + 2; i++)
+        edges[i] = (int64_t)floor((double)(length + 1) * hertz_of(mel_of(low) + step * (double)i) /
+                                  (double)*sizes[2]);
+    for (int64_t i = 0; i < dims[0] * bands; i++)
+        at_net_store(type, data, i, mel_weight(&edges[i % bands], i / bands));
+    return AT_OK;
+}
+
 const at_net_row net_rows_signal[] = {
+    {"MelWeightMatrix", "", 17, AT_NET_OTHER, 5, 5, 1, mel_weights},
     {"DFT", "", 17, AT_NET_OTHER, 1, 3, 1, dft},
     {"STFT", "", 17, AT_NET_OTHER, 2, 4, 1, stft},
     NET_ROWS_END,

@@ -14,7 +14,7 @@
 
 /* The output y, in double, of a network of one node with one input. */
 static const double *compute(onnx_graph *g, const void *input) {
-    at_text bytes = onnx_model(g, 20);
+    at_text bytes = onnx_model(g, 27);
     const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
     const size_t size = bytes.len;
     const void *inputs[] = {input};
@@ -245,18 +245,53 @@ static void losses(void **state) {
 
 static void norms_of_channels(void **state) {
     (void)state;
-    static const float x[] = {3, -4, 0, 12, -5, 6};
-    static const double expected[2][2] = {{7, 23}, {5, 14.317821063276353}};
-    for (int p = 1; p < 3; p++) {
+    static const float x[2][3] = {{3, -4, 0}, {12, -5, 6}};
+    for (int p = 1; p < 5; p++) {
         onnx_graph g = {0};
         onnx_input(&g, "x", AT_NET_FLOAT, "1,2,3,1");
         onnx_node(&g, "GlobalLpPool", "x", "y", at_format(arena, "p=%d", p));
         onnx_output(&g, "y");
         const double *y = compute(&g, x);
-        for (int c = 0; c < 2; c++)
-            if (fabs(y[c] - expected[p - 1][c]) > 1e-9)
-                fail_msg("p=%d: channel %d is %.12g", p, c, y[c]);
+        for (int c = 0; c < 2; c++) {
+            double sum = 0;
+            for (int i = 0; i < 3; i++) sum += pow(fabs((double)x[c][i]), p);
+            if (fabs(y[c] - pow(sum, 1.0 / p)) > 1e-9)
+                fail_msg("p=%d: channel %d is %.12g, not %.12g", p, c, y[c], pow(sum, 1.0 / p));
+        }
     }
+}
+
+/* ---- a convolution that goes on -------------------------------------------------------------- */
+
+/* The state is longer than the input. */
+static void causal_convolution(void **state) {
+    (void)state;
+    static const float x[2][2] = {{3, -4}, {2, 5}};
+    static const double past[2][3] = {{1, -1, 2}, {0, 4, -3}},
+                        weight[2][4] = {{1, 2, -1, 3}, {-2, 1, 0.5, 4}}, bias[2] = {0.5, -1};
+    for (int has_past = 0; has_past < 2; has_past++)
+        for (int output = 0; output < 2; output++) {
+            onnx_graph g = {0};
+            onnx_input(&g, "x", AT_NET_FLOAT, "1,2,2");
+            onnx_constant(&g, "w", AT_NET_FLOAT, "2,1,4", "1 2 -1 3 -2 1 0.5 4", true);
+            onnx_constant(&g, "b", AT_NET_FLOAT, "2", "0.5 -1", true);
+            onnx_constant(&g, "p", AT_NET_FLOAT, "1,2,3", "1 -1 2 0 4 -3", true);
+            onnx_node(&g, "CausalConvWithState", has_past ? "x w b p" : "x w b", "y0 y1",
+                      "activation='silu'");
+            onnx_output(&g, output ? "y1" : "y0");
+            const double *y = compute(&g, x);
+            for (int c = 0; c < 2; c++)
+                for (int t = 0; t < 2 + output; t++) {
+                    double all[5] = {0}, expected = bias[c];
+                    for (int i = 0; i < 5; i++)
+                        all[i] = i > 2 ? (double)x[c][i - 3] : has_past ? past[c][i] : 0;
+                    for (int k = 0; k < 4 && !output; k++) expected += all[t + k] * weight[c][k];
+                    expected = output ? all[t + 2] : expected / (1 + exp(-expected));
+                    if (fabs(y[c * (2 + output) + t] - expected) > 1e-9)
+                        fail_msg("%d, %d: element %d of channel %d is %.12g, not %.12g", has_past,
+                                 output, t, c, y[c * (2 + output) + t], expected);
+                }
+        }
 }
 
 /* ---- transforms ------------------------------------------------------------------------------ */
@@ -353,6 +388,40 @@ static void windows(void **state) {
     }
 }
 
+/* Triangles over bins, between edges that are equally far apart in mel; where two edges are in one
+ * bin, it counts as a whole. */
+static void mel_bands(void **state) {
+    (void)state;
+    enum { BANDS = 6, LENGTH = 32, BINS = LENGTH / 2 + 1 };
+    const double low = 2595 * log10(1 + 100 / 700.0), high = 2595 * log10(1 + 3500 / 700.0);
+    static float ones[BINS][BANDS];
+    double expected[BINS][BANDS] = {{0}};
+    int edges[BANDS + 2];
+    for (int i = 0; i < BINS * BANDS; i++) ones[i / BANDS][i % BANDS] = 1;
+    for (int i = 0; i < BANDS + 2; i++) {
+        const double mel = low + (high - low) / (BANDS + 2) * i;
+        edges[i] = (int)((LENGTH + 1) * 700 * (pow(10, mel / 2595) - 1) / 8000);
+    }
+    for (int i = 0; i < BANDS; i++) {
+        const int *e = &edges[i];
+        expected[e[1]][i] = 1;
+        for (int k = e[0]; k < e[1]; k++) expected[k][i] = (double)(k - e[0]) / (e[1] - e[0]);
+        for (int k = e[1]; k < e[2]; k++) expected[k][i] = (double)(e[2] - k) / (e[2] - e[1]);
+    }
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "17,6");
+    onnx_constant(&g, "bands", AT_NET_INT64, "", "6", true);
+    onnx_constant(&g, "length", AT_NET_INT64, "", "32", true);
+    onnx_constant(&g, "rate", AT_NET_INT64, "", "8000", true);
+    onnx_constant(&g, "low", AT_NET_FLOAT, "", "100", true);
+    onnx_constant(&g, "high", AT_NET_FLOAT, "", "3500", true);
+    onnx_node(&g, "MelWeightMatrix", "bands length rate low high", "m", "");
+    onnx_node(&g, "Mul", "x m", "y", "");
+    onnx_output(&g, "y");
+    const double *y = compute(&g, ones);
+    for (int i = 0; i < BINS * BANDS; i++) expect_number(y[i], expected[i / BANDS][i % BANDS]);
+}
+
 /* ---- determinants ---------------------------------------------------------------------------- */
 
 static void determinants(void **state) {
@@ -378,6 +447,8 @@ int main(void) {
         cmocka_unit_test(shifts),
         cmocka_unit_test(losses),
         cmocka_unit_test(norms_of_channels),
+        cmocka_unit_test(causal_convolution),
+        cmocka_unit_test(mel_bands),
     };
     return cmocka_run_group_tests_name("network/samples", tests, make_arena, free_arena);
 }
