@@ -183,9 +183,7 @@ double data_random_unit(int tensor, int64_t offset) {
     return at_rng_unit(&rng);
 }
 
-static double element(const at_sample *s, int t, int64_t offset) {
-    const data_look *l = (const data_look *)s;
-    const at_fill *f = &l->fill[t];
+double data_look_element(const data_look *l, const at_fill *f, int t, int64_t offset) {
     const at_type type = l->c->tensors[t].type;
     if (l->known->given && l->known->given[t])
         return at_type_value(type, l->known->given[t], offset);
@@ -196,6 +194,11 @@ static double element(const at_sample *s, int t, int64_t offset) {
     }
     if (l->is_exact) return f->unit * (f->lo + floor(x * (f->hi - f->lo + 1)));
     return f->unit * (f->lo + (f->hi - f->lo) * x);
+}
+
+static double element(const at_sample *s, int t, int64_t offset) {
+    const data_look *l = (const data_look *)s;
+    return data_look_element(l, &l->fill[t], t, offset);
 }
 
 static int64_t entry(const at_sample *s, int t, int64_t offset) {
@@ -258,10 +261,6 @@ at_status data_look_at(data_look *l, at_arena *a, const at_fill *fill, at_error 
 data_decision *data_look_decisions(data_look *l, int *n) {
     *n = l->decisions.len;
     return l->decisions.data;
-}
-
-double data_look_element(const data_look *l, int tensor, int64_t offset) {
-    return element(&l->sample, tensor, offset);
 }
 
 bool data_look_is_cut(const data_look *l, int stage) {

@@ -439,8 +439,10 @@ static void place_few(data_ruler *r, bool has_floats, at_draw *out) {
         const int64_t n = data_is_drawn(r, t) ? data_elements_of(r, t) : 0;
         if (!(is_int || has_floats) || n > FEW || data_meets_extreme(r, t)) continue;
         for (int64_t i = 0; i < n; i++)
-            *at_push(r->arena, &out->extremes) = (at_placed){
-                .tensor = t, .offset = i, .value = (float)data_look_element(r->look, t, i)};
+            *at_push(r->arena, &out->extremes) =
+                (at_placed){.tensor = t,
+                            .offset = i,
+                            .value = (float)data_look_element(r->look, &r->fill[t], t, i)};
     }
 }
 

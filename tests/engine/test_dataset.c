@@ -123,6 +123,22 @@ static void scales_of_bytes(void **state) {
     at_arena_free(a);
 }
 
+/* Few integers have one value on every draw, also where nothing is decided that a look would serve.
+ */
+static void few_integers(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    fill_any(a, "args M=20, K=9\nx[M] : input u8\nw[K] : weight s8\nzero[1] : input u8\n"
+                "out[m:M] : s32 = sum(k:K) (m + k < M ? x[m + k] : zero[0])*w[k]\n");
+    const int zero = at_compute_find(d.compute, "zero");
+    assert_int_equal(d.rule.draw[0].extremes.len, 1);
+    assert_int_equal(d.rule.draw[0].extremes.data[0].tensor, zero);
+    const float kept = d.rule.draw[0].extremes.data[0].value;
+    assert_true(kept == *(const uint8_t *)values_of("zero"));
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* How many of n numbers that are rounded to a byte lie within it, half between two of which the
  * lower one is even, or odd, with either sign: at least so many of each. */
 static void count_halves(float y, int ends[4]) {
@@ -1092,6 +1108,7 @@ int main(void) {
         cmocka_unit_test(far_arguments),
         cmocka_unit_test(far_products),
         cmocka_unit_test(far_squares),
+        cmocka_unit_test(few_integers),
         cmocka_unit_test(halves_of_bytes),
         cmocka_unit_test(functions_beside_bytes),
         cmocka_unit_test(halves_of_divided),
