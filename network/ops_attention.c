@@ -1,8 +1,9 @@
-/* network/ops_attention.c: attention as a single node, and the positions that its queries and keys
- * are turned by. */
+/* network/ops_attention.c: attention as a single node, also with a state instead of all keys, and
+ * the positions that its queries and keys are turned by. */
 #include "network/network_int.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A tensor of heads: of four dimensions [batch, head, row, element], or of three with the elements
  * of all heads side by side, [batch, row, head and element]. */
@@ -280,7 +281,109 @@ static at_status rotary_embedding(net_op *o) {
     return AT_OK;
 }
 
+/* ---- linear attention ------------------------------------------------------------------------ */
+
+enum { MOST_STATES = 1 << 28 }; /* elements of the states behind all steps */
+
+typedef struct linear {
+    int64_t batch, steps, heads, own_heads, keys, values; /* own: of keys and values */
+    bool is_gated, is_delta;
+} linear;
+
+static bool is_packed(const linear *l, const at_net_value *v, int64_t last) {
+    return v && v->rank == 3 && v->dims[0] == l->batch && v->dims[1] == l->steps &&
+           v->dims[2] == last;
+}
+
+static at_status take_linear(net_op *o, linear *l) {
+    static const char *const rules[] = {"linear", "gated", "delta", "gated_delta"};
+    const at_net_value *q = op_in(o, 0), *v = op_in(o, 2), *past = op_in(o, 3);
+    const char *rule = op_string(o, "update_rule", "gated_delta");
+    int k = 0;
+    while (k < 4 && strcmp(rule, rules[k]) != 0) k++;
+    if (k == 4) return op_missing(o, "update_rule %s", rule);
+    *l = (linear){.heads = op_int(o, "q_num_heads", 0),
+                  .own_heads = op_int(o, "kv_num_heads", 0),
+                  .is_gated = k & 1,
+                  .is_delta = k >> 1};
+    if (l->own_heads < 1 || l->heads < 1 || l->heads % l->own_heads)
+        return op_fail(o, "%lld heads of queries and %lld of keys; a multiple is accepted",
+                       (long long)l->heads, (long long)l->own_heads);
+    if (q->rank != 3 || v->rank != 3) return op_fail(o, "queries and values have 3 dimensions");
+    l->batch = q->dims[0], l->steps = q->dims[1];
+    l->keys = q->dims[2] / l->heads, l->values = v->dims[2] / l->own_heads;
+    const int64_t state[] = {l->batch, l->own_heads, l->keys, l->values};
+    if (!is_packed(l, q, l->heads * l->keys) ||
+        !is_packed(l, op_in(o, 1), l->own_heads * l->keys) ||
+        !is_packed(l, v, l->own_heads * l->values) || !l->steps || !l->keys || !l->values ||
+        (past && (past->rank != 4 || memcmp(past->dims, state, sizeof state) != 0)))
+        return op_fail(o, "sizes of queries, keys, values and state do not fit each other");
+    const bool fits =
+        (!op_in(o, 4) || is_packed(l, op_in(o, 4), l->own_heads) ||
+         is_packed(l, op_in(o, 4), l->own_heads * l->keys)) &&
+        (!op_in(o, 5) || is_packed(l, op_in(o, 5), l->own_heads) || is_packed(l, op_in(o, 5), 1));
+    if (!fits || !op_in(o, 4) == l->is_gated || !op_in(o, 5) == l->is_delta)
+        return op_fail(o, "decay and beta do not fit update_rule %s", rule);
+    if ((double)l->steps * (double)l->batch * (double)l->own_heads * (double)l->keys *
+            (double)l->values >
+        MOST_STATES)
+        return op_missing(o, "of %lld steps of such states", (long long)l->steps);
+    return AT_OK;
+}
+
+/* The stages of a step: what it keeps of the state before, what it adds, and the state behind it,
+ * for number i of a key and j of a value. */
+static void add_states(net_op *o, const linear *l) {
+    const char *step = op_format(o, "t:%lld, b:%lld, h:%lld", (long long)l->steps,
+                                 (long long)l->batch, (long long)l->own_heads),
+               *i = op_format(o, "i:%lld", (long long)l->keys),
+               *j = op_format(o, "j:%lld", (long long)l->values),
+               *key = op_format(o, "x1[b, t, h*%lld + i]", (long long)l->keys),
+               *value = op_format(o, "x2[b, t, h*%lld + j]", (long long)l->values),
+               *before = op_in(o, 3) ? "x3[b, h, i, j]" : "0";
+    if (l->steps > 1) before = op_format(o, "(t > 0 ? state[t - 1, b, h, i, j] : %s)", before);
+    if (l->is_gated) {
+        const bool of_key = op_in(o, 4)->dims[2] != l->own_heads;
+        op_add(o, "decay[%s%s%s] = exp(x4[b, t, %s])\n", step, of_key ? ", " : "", of_key ? i : "",
+               of_key ? op_format(o, "h*%lld + i", (long long)l->keys) : "h");
+        before = op_format(o, "decay[t, b, h%s]*%s", of_key ? ", i" : "", before);
+    }
+    op_add(o, "kept[%s, %s, %s] = %s\n", step, i, j, before);
+    if (l->is_delta) {
+        op_add(o, "known[%s, %s] = sum(%s) kept[t, b, h, i, j]*%s\n", step, j, i, key);
+        value = op_format(o, "x5[b, t, %s]*(%s - known[t, b, h, j])",
+                          op_in(o, 5)->dims[2] == 1 ? "0" : "h", value);
+    }
+    op_add(o, "added[%s, %s] = %s\n", step, j, value);
+    op_add(o, "state[%s, %s, %s] = kept[t, b, h, i, j] + %s*added[t, b, h, j]\n", step, i, j, key);
+}
+
+static at_status linear_attention(net_op *o) {
+    const at_net_value *q = op_in(o, 0), *past = op_in(o, 3);
+    linear l = {0};
+    AT_TRY(take_linear(o, &l));
+    const float scale = op_float(o, "scale", 0);
+    const int64_t out[] = {l.batch, l.steps, l.heads * l.values},
+                  state[] = {l.batch, l.own_heads, l.keys, l.values};
+    AT_TRY(op_out(o, 0, q->type, 3, out));
+    AT_TRY(op_out(o, 1, past ? past->type : q->type, 4, state));
+    add_states(o, &l);
+    const char *axes = op_format(o, "b:%lld, t:%lld, c:%lld", (long long)out[0], (long long)out[1],
+                                 (long long)out[2]);
+    op_add(o, "sums[%s] = sum(i:%lld) x0[b, t, c/%lld*%lld + i]*state[t, b, c/%lld, i, c%%%lld]\n",
+           axes, (long long)l.keys, (long long)l.values, (long long)l.keys,
+           (long long)(l.values * (l.heads / l.own_heads)), (long long)l.values);
+    op_add(o, "y0[%s] = sums[b, t, c]*%s\n", axes,
+           op_number(o, scale != 0 ? (double)scale : 1 / sqrt((double)l.keys)));
+    if (op_has_out(o, 1))
+        op_add(o, "y1[b:%lld, h:%lld, i:%lld, j:%lld] = state[%lld, b, h, i, j]\n",
+               (long long)l.batch, (long long)l.own_heads, (long long)l.keys, (long long)l.values,
+               (long long)(l.steps - 1));
+    return AT_OK;
+}
+
 const at_net_row net_rows_attention[] = {
+    {"LinearAttention", "", 27, AT_NET_SCAN, 3, 6, 2, linear_attention},
     {"Attention", "", 23, AT_NET_OTHER, 3, 7, 4, attention_of},
     {"RotaryEmbedding", "", 23, AT_NET_OTHER, 3, 4, 1, rotary_embedding},
     NET_ROWS_END,

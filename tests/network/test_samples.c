@@ -294,6 +294,65 @@ static void causal_convolution(void **state) {
         }
 }
 
+/* ---- linear attention ------------------------------------------------------------------------ */
+
+enum { STEPS = 3, KEYS = 2, VALUES = 3 };
+
+/* Two heads of queries share the state of one of keys; output 1 is the state behind all steps. */
+static void check_linear(const char *rule, bool has_past, int output) {
+    const bool is_gated = strstr(rule, "gated"), is_delta = strstr(rule, "delta");
+    static const float q[STEPS][2][KEYS] = {{{1, -2}, {3, 0}}, {{2, 1}, {-1, 4}}, {{0, 5}, {1, 1}}};
+    static const double k[STEPS][KEYS] = {{1, 2}, {-1, 0.5}, {2, -2}},
+                        v[STEPS][VALUES] = {{1, 0, 2}, {3, -1, 1}, {-2, 4, 0.5}},
+                        g[STEPS] = {-0.5, -1, 0.25}, beta[STEPS] = {0.5, 1, 0.25};
+    double state[KEYS][VALUES] = {{0}}, expected[STEPS * 2 * VALUES];
+    for (int i = 0; i < KEYS * VALUES && has_past; i++) state[i / VALUES][i % VALUES] = i - 2;
+    for (int t = 0, n = 0; t < STEPS; t++) {
+        for (int j = 0; j < VALUES; j++) {
+            double known = 0;
+            for (int i = 0; i < KEYS; i++) {
+                state[i][j] *= is_gated ? exp(g[t]) : 1;
+                known += state[i][j] * k[t][i];
+            }
+            for (int i = 0; i < KEYS; i++)
+                state[i][j] += k[t][i] * (is_delta ? beta[t] * (v[t][j] - known) : v[t][j]);
+        }
+        for (int head = 0; head < 2; head++)
+            for (int j = 0; j < VALUES; j++, n++) {
+                expected[n] = 0;
+                for (int i = 0; i < KEYS; i++)
+                    expected[n] += (double)q[t][head][i] * state[i][j] / sqrt(KEYS);
+            }
+    }
+    onnx_graph graph = {0};
+    onnx_input(&graph, "q", AT_NET_FLOAT, "1,3,4");
+    onnx_constant(&graph, "k", AT_NET_FLOAT, "1,3,2", "1 2 -1 0.5 2 -2", true);
+    onnx_constant(&graph, "v", AT_NET_FLOAT, "1,3,3", "1 0 2 3 -1 1 -2 4 0.5", true);
+    onnx_constant(&graph, "p", AT_NET_FLOAT, "1,1,2,3", has_past ? "-2 -1 0 1 2 3" : "0 0 0 0 0 0",
+                  true);
+    onnx_constant(&graph, "g", AT_NET_FLOAT, "1,3,1", "-0.5 -1 0.25", true);
+    onnx_constant(&graph, "b", AT_NET_FLOAT, "1,3,1", "0.5 1 0.25", true);
+    onnx_node(&graph, "LinearAttention",
+              is_gated && is_delta ? "q k v p g b"
+              : is_gated           ? "q k v p g"
+                                   : "q k v p",
+              "y0 y1", at_format(arena, "q_num_heads=2 kv_num_heads=1 update_rule='%s'", rule));
+    onnx_output(&graph, output ? "y1" : "y0");
+    const double *y = compute(&graph, q);
+    for (int n = 0; n < (output ? KEYS * VALUES : STEPS * 2 * VALUES); n++) {
+        const double right = output ? state[n / VALUES][n % VALUES] : expected[n];
+        /* The scale is a number of the text, a float. */
+        if (fabs(y[n] - right) > 1e-6 * fmax(1, fabs(right)))
+            fail_msg("%s, output %d: element %d is %.12g, not %.12g", rule, output, n, y[n], right);
+    }
+}
+
+static void linear_attention(void **state) {
+    (void)state;
+    static const char *const rules[] = {"linear", "gated", "gated_delta"};
+    for (int i = 0; i < 12; i++) check_linear(rules[i % 3], i / 3 % 2, i / 6);
+}
+
 /* ---- transforms ------------------------------------------------------------------------------ */
 
 enum { SIGNAL = 6 };
@@ -449,6 +508,7 @@ int main(void) {
         cmocka_unit_test(norms_of_channels),
         cmocka_unit_test(causal_convolution),
         cmocka_unit_test(mel_bands),
+        cmocka_unit_test(linear_attention),
     };
     return cmocka_run_group_tests_name("network/samples", tests, make_arena, free_arena);
 }
