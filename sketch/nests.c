@@ -46,6 +46,7 @@ static const nest_row nests[] = {
     {"dots",     false,    false,  nest_find_narrow,     nest_make_tile},
     {"parts",    false,    false,  nest_find_parts,      nest_make_parts},
     {"through",  false,    false,  nest_find_through,    nest_make_through},
+    {"tile",     false,    false,  nest_find_strip,      nest_make_strip},
     {"tile",     false,    false,  nest_find_tile_with,  nest_make_tile},
     {"lanes",    false,    false,  nest_find_lanes_with, nest_make_lanes},
     {"tile",     false,    false,  nest_find_pointers,   nest_make_tile},

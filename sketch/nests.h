@@ -79,17 +79,18 @@ void sketch_visit(int stage, sketch_states *states);
 /* Where a written stage stands (partial.c); vectors without a tile (nest_lanes.c); points of few
  * parts (nest_points.c); blocks of rows and columns (nest_blocks.c); what goes on from step to step
  * (nest_steps.c); sums whose terms have places (nest_scatter.c); blocks of rows through chains
- * (nest_through.c), of columns (nest_columns.c); partial sums in lanes (nest_parts.c); register
- * tiles (tile_choices.c, tile.c). */
+ * (nest_through.c), of columns (nest_columns.c); strips channel by channel (nest_strip.c); partial
+ * sums in lanes (nest_parts.c); register tiles (tile_choices.c, tile.c). */
 nest_find nest_find_written, nest_find_plain, nest_find_groups, nest_find_lanes, nest_find_list,
     nest_find_flat, nest_find_points, nest_find_blocks, nest_find_running, nest_find_step,
     nest_find_tile, nest_find_dots, nest_find_late, nest_find_near, nest_find_windows,
     nest_find_pointers, nest_find_tile_with, nest_find_lanes_with, nest_find_scatter,
     nest_find_through, nest_find_through_rows, nest_find_columns, nest_find_narrow,
-    nest_find_narrower, nest_find_parts;
+    nest_find_narrower, nest_find_parts, nest_find_strip;
 nest_make nest_make_written, nest_make_plain, nest_make_groups, nest_make_lanes, nest_make_list,
     nest_make_flat, nest_make_points, nest_make_blocks, nest_make_running, nest_make_step,
-    nest_make_tile, nest_make_scatter, nest_make_through, nest_make_columns, nest_make_parts;
+    nest_make_tile, nest_make_scatter, nest_make_through, nest_make_columns, nest_make_parts,
+    nest_make_strip;
 
 /* ---- choosing axes (tile_axes.c) ------------------------------------------------------------- */
 

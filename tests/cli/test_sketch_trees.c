@@ -326,12 +326,38 @@ static void rows_made_first(void **state) {
                "--tuner random --trials 4 --log rows.log --quiet");
 }
 
+/* What is padded for channels that have nothing in common is made channel by channel. */
+static void strip_by_channels(void **state) {
+    (void)state;
+    cli_write("depthwise.te",
+              "args C=6, H=20, W=40\n"
+              "x[C, H, W] : input\nw[C, 5, 5] : weight\n"
+              "pad[c:C, y:H+4, z:W+4] = 2 <= y && y < H + 2 && 2 <= z && z < W + 2"
+              " ? x[c, y - 2, z - 2] : 0\n"
+              "out[c:C, h:H/2, v:W/2] = sum(r:5, q:5) pad[c, 2*h + r, 2*v + q] * w[c, r, q]\n");
+    static const char sketch[] = "--sketch strip_pad+tile_v+unroll+rows_first+with_pad";
+    const cli_result *r = cli_expect(0, "./autotune derive depthwise.te %s", sketch);
+    assert_non_null(strstr(r->out,
+                           "c:para =>\n    y, z0, z1:vec =>\n        @pad = c, y, {z0, z1}/z\n"
+                           "    h0, v0 =>\n"));
+    cli_expect(0,
+               "./autotune tune depthwise.te %s --tuner random --trials 6 --log strip.log --quiet",
+               sketch);
+    r = cli_expect(0, "./autotune derive depthwise.te --args C=1");
+    assert_null(strstr(r->out, "with_pad"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_template),    cmocka_unit_test(one_sketch),
-        cmocka_unit_test(pasted),         cmocka_unit_test(begun),
-        cmocka_unit_test(lines_of_trees), cmocka_unit_test(turned_by_rows),
-        cmocka_unit_test(shared_rows),    cmocka_unit_test(rows_made_first),
+        cmocka_unit_test(as_template),
+        cmocka_unit_test(one_sketch),
+        cmocka_unit_test(pasted),
+        cmocka_unit_test(begun),
+        cmocka_unit_test(lines_of_trees),
+        cmocka_unit_test(turned_by_rows),
+        cmocka_unit_test(shared_rows),
+        cmocka_unit_test(rows_made_first),
+        cmocka_unit_test(strip_by_channels),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
