@@ -194,12 +194,19 @@ static at_status check_length(const sketch_state *s, at_error *err) {
                    s->from->compute->what, MOST_STAGES, n);
 }
 
-/* Those of `more` behind the others; where all are too many, these keep three quarters. */
-static void add_states(sketch_states *all, const sketch_states *more, int most) {
-    const int kept = most - most / 4;
-    if (all->len + more->len > most && all->len > kept) all->len = kept;
-    for (int i = 0; i < more->len && all->len < most; i++)
-        *at_push(more->data[i]->arena, all) = more->data[i];
+/* Sketches of all starts, in their order. Where they are too many, those of the first keep three
+ * quarters at most, and the other starts share the rest evenly: none loses all of its own. */
+static void add_states(const sketch_states *of, int most, sketch_states *all) {
+    int take[1 + SKETCH_STARTS] = {of->len < most - most / 4 ? of->len : most - most / 4};
+    int left = most - take[0];
+    for (bool grows = true; grows;) {
+        grows = false;
+        for (int i = 1; i <= SKETCH_STARTS && left; i++)
+            if (take[i] < of[i].len) take[i]++, left--, grows = true;
+    }
+    take[0] = of->len < take[0] + left ? of->len : take[0] + left;
+    for (int i = 0; i <= SKETCH_STARTS; i++)
+        for (int k = 0; k < take[i]; k++) *at_push(of[i].data[k]->arena, all) = of[i].data[k];
 }
 
 /* Has anything been bounded, of what may be? Rules before that make other stages. */
@@ -214,21 +221,20 @@ static bool is_bounded_at_all(const sketch_state *s) {
 static at_status derive_all(at_arena *a, sketch_derivation *d, const at_sketch **out, int *n,
                             at_error *err) {
     sketch_state first, other;
-    sketch_states all = {0};
+    sketch_states of[1 + SKETCH_STARTS] = {0}, all = {0};
     sketch_start o = {.name = ""};
     at_error why;
     AT_TRY(take_names(a, d, err));
     AT_TRY(start(a, d, &o, &first, err));
     AT_TRY(check_length(&first, err));
-    derive(a, &first, &all);
+    derive(a, &first, of);
     for (int i = 0; i < SKETCH_STARTS && !d->tree && !at_halts(); i++) {
-        sketch_states more = {0};
         if (!sketch_further_start(&first, i, &o) || start(a, d, &o, &other, &why) != AT_OK ||
             (o.bounds && !is_bounded_at_all(&other)))
             continue;
-        derive(a, &other, &more);
-        add_states(&all, &more, sketch_most(&first));
+        derive(a, &other, &of[1 + i]);
     }
+    add_states(of, sketch_most(&first), &all);
     if (at_halts()) {
         (void)at_fail_stopped(err);
         return at_fail_at(err, "%s: its loop trees were not derived yet: ", d->compute->what);

@@ -128,6 +128,21 @@ static void add_groups(nest_choices *out, const sketch_state *s, int stage, int 
     c->groups = true;
 }
 
+/* Is what is made of the sums copied with padding? It lies within the copy, whose rows are longer.
+ */
+static bool is_copied_padded(const sketch_state *s, int stage) {
+    const at_compute *c = s->facts->compute;
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int made = f->has_matched_reader ? f->reader : stage;
+    for (int t = made + 1; t < c->num_tensors; t++) {
+        const at_stage_facts *r = &s->facts->of[t];
+        if (!r->is_stage || r->is_dissolved || c->tensors[t].num_reduce) continue;
+        for (int i = 0; i < r->num_accesses; i++)
+            if (r->access[i].tensor == made && r->access[i].is_guarded) return true;
+    }
+    return false;
+}
+
 /* The axis before that of the lanes, where rows of all that lanes move along, each shorter than a
  * register (lowering joins no others), lie behind each other: pixels of a 1x1 convolution; -1:
  * there is none. */
@@ -135,7 +150,8 @@ static int beside_of(const sketch_state *s, int stage, int vec) {
     const at_stage_facts *f = &s->facts->of[stage];
     const int beside = vec - 1;
     if (beside < 0 || vec != s->facts->compute->tensors[stage].num_axes - 1 || f->divisor[vec] ||
-        f->divisor[beside] || f->extent[vec] >= NARROW_LANES || !tile_goes(s, stage, beside))
+        f->divisor[beside] || f->extent[vec] >= NARROW_LANES || !tile_goes(s, stage, beside) ||
+        is_copied_padded(s, stage))
         return -1;
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];

@@ -241,6 +241,24 @@ static void loops_around_leaves(void **state) {
     }
 }
 
+/* Padded copies have sketches however many there are of other starts, and what lies within them has
+ * lanes along one row: the copy's rows are longer. */
+static void rows_of_padded_copies(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_task *t = any_task(a, "tests/te/channels_first.te", "");
+    int copies = 0, through_rows = 0;
+    for (int i = 0; i < at_task_num_sketches(t); i++) {
+        const char *name = at_task_sketch_name(t, i);
+        if (strncmp(name, "strip_a_pad", 11) != 0) continue;
+        copies++;
+        through_rows += strstr(name, "tile_up_w+flat") != NULL;
+    }
+    assert_true(copies > 0);
+    assert_int_equal(through_rows, 0);
+    at_arena_free(a);
+}
+
 /* Sums of a channels-first block are stored channels last, too: with all that is made of them, so
  * that each is read along its lanes, and the block's end alone is turned. */
 static void sums_in_another_layout(void **state) {
@@ -447,13 +465,19 @@ static void deriving_ends(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deriving_ends),      cmocka_unit_test(sets),
-        cmocka_unit_test(nothing_is_left),    cmocka_unit_test(sums_in_another_layout),
-        cmocka_unit_test(the_right_read),     cmocka_unit_test(sums_by_phases),
-        cmocka_unit_test(several_read),       cmocka_unit_test(loops_outside_blocks),
-        cmocka_unit_test(long_chains),        cmocka_unit_test(many_layers),
-        cmocka_unit_test(terms_of_two_sums),  cmocka_unit_test(chains_of_neighbours),
-        cmocka_unit_test(loops_around_leaves)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(deriving_ends),
+                                       cmocka_unit_test(rows_of_padded_copies),
+                                       cmocka_unit_test(sets),
+                                       cmocka_unit_test(nothing_is_left),
+                                       cmocka_unit_test(sums_in_another_layout),
+                                       cmocka_unit_test(the_right_read),
+                                       cmocka_unit_test(sums_by_phases),
+                                       cmocka_unit_test(several_read),
+                                       cmocka_unit_test(loops_outside_blocks),
+                                       cmocka_unit_test(long_chains),
+                                       cmocka_unit_test(many_layers),
+                                       cmocka_unit_test(terms_of_two_sums),
+                                       cmocka_unit_test(chains_of_neighbours),
+                                       cmocka_unit_test(loops_around_leaves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
