@@ -249,8 +249,8 @@ static at_expr *simplify_condition(const simplifier *m, at_expr *e) {
     return e;
 }
 
-/* What a condition on values chooses is a value, too, and no index, but where values are integers.
- */
+/* A number that a condition on values chooses is a value, too, and no index; where the stage is of
+ * integers, it stays one. */
 static at_expr *value_of(at_arena *a, at_expr *e) {
     if (e->op != AT_X_INT) return e;
     at_expr *value = at_expr_new(a, AT_X_FLOAT, 0, NULL);

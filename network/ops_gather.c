@@ -134,8 +134,8 @@ static at_status replaced(net_op *o, const char *inside, const char *terms, cons
     return AT_OK;
 }
 
-/* The stage y0 of updates that an element takes in: of those along `terms` where `hit` holds,
- * joined as the reduction says. */
+/* The stage y0 where an element takes in the updates along `terms` for which `hit` holds, joined as
+ * the reduction says. */
 static at_status scattered(net_op *o, const char *terms, const char *hit, const char *update) {
     const at_net_value *x = op_in(o, 0);
     const char *how = op_string(o, "reduction", "none"), *axes = op_axes(o, "a", x->rank, x->dims),

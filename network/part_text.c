@@ -70,8 +70,8 @@ static at_status join_node(joining *g, int node) {
     return AT_OK;
 }
 
-/* The same axes, or as many of the same names, as those of a picture that is resized step by step.
- */
+/* Has the inner stage the extents of the node's output, or its names of axes, as steps of a picture
+ * that is resized have? */
 static bool has_axes(const at_joined_tensor *t, const at_joined_tensor *of) {
     bool sizes = true, names = true;
     if (t->num_axes != of->num_axes) return false;

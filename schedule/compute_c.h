@@ -139,7 +139,8 @@ bool at_general_equal(const at_general *x, const at_general *y);
  *   void ENTRY(const long *args, void *const buf[], void *workspace)
  * Stages without a sum are worked out where they are read, others live in the workspace. */
 void at_general_c(at_arena *a, const at_general *g, const char *entry, at_text *out);
-/* Has it nothing that such loops lack: bits, tables, integers? */
+/* Has it nothing that such loops lack: bits, tables, floats of 16 bits, integers but indices and
+ * stages that are places? */
 bool at_general_fits(const at_compute *c);
 /* Bytes of workspace where these are the extents. */
 int64_t at_general_workspace(const at_general *g, int64_t *const *extents);
