@@ -244,8 +244,9 @@ static int changes(const at_program *p, const at_expr *e, const est_loop *l, int
 /* Vectors of an element, at least: where a condition turns along a vector, as that of every second
  * element does, each stretch is by itself. Where it turns once, as at a border, that is rare. */
 static double cut_by_conditions(const at_estimator *e, const at_program *p, const est_leaf *x) {
+    if (!x->num_loops) return 0;
     const est_loop *l = &x->loop[x->num_loops - 1];
-    if (!x->num_loops || l->ann != AT_ANN_VEC || l->axis < 0) return 0;
+    if (l->ann != AT_ANN_VEC || l->axis < 0) return 0;
     if (!e->stages[x->node->tensor].selects) return 0;
     const int places = (int)est_min(PLACES, l->extent / (double)l->coef);
     const int n = changes(p, x->stage->body, l, places);
