@@ -75,7 +75,9 @@ void data_cover(const data_ruler *ruler, at_draw *draw) {
     for (int s = 0; s < ruler->c->num_tensors; s++) {
         data_rows r;
         at_cover x = {0};
-        if (!data_rows_find(&r, ruler, s, draw) || r.winner == DATA_EITHER) continue;
+        if (!data_rows_find(&r, ruler, s, draw) || r.winner == DATA_EITHER ||
+            !data_rows_may_change(&r))
+            continue;
         const at_fill *f = &draw->fill[r.tensor];
         const bool is_high = r.winner == DATA_HIGH, is_whole = data_rows_are_whole(&r);
         x.tensor = r.tensor;

@@ -51,11 +51,7 @@ typedef struct winners {
  * this does not happen, rows have no winner. */
 static winners among_wholes(const data_rows *r, bool is_high, at_draw *draw) {
     enum { MOST_SPARED = 7, SHARE = 4, MOST_RANGE = 1 << 16 };
-    const at_data_known *known = r->ruler->known;
-    const at_index_range *entries = known->entries ? &known->entries[r->tensor] : NULL;
-    if (r->ruler->c->tensors[r->tensor].role == AT_ROLE_INDEX &&
-        (!entries || entries->ascends || entries->ends))
-        return (winners){0};
+    if (!data_rows_may_change(r)) return (winners){0};
     const at_wholes w = data_rows_wholes(r);
     const int64_t range = (w.most - w.least) / w.step,
                   spared = range / SHARE < MOST_SPARED ? range / SHARE : MOST_SPARED;

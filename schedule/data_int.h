@@ -159,6 +159,8 @@ double data_rows_end(const data_rows *r, bool is_high, double above);
 double data_rows_beyond(const data_rows *r);
 bool data_rows_are_whole(const data_rows *r); /* are these elements integers, or entries? */
 at_wholes data_rows_wholes(const data_rows *r);
+/* May each element be another one by itself? Not of entries that ascend or say where axes end. */
+bool data_rows_may_change(const data_rows *r);
 
 /* Plants the best elements of rows, data_rows_end(above). number: 0 or 1, of extremes at other
  * places. Returns the least number of rows of one of the inputs, 0: there are none. */

@@ -139,6 +139,12 @@ double data_rows_beyond(const data_rows *r) {
 
 bool data_rows_are_whole(const data_rows *r) { return is_whole(r, r->tensor); }
 
+bool data_rows_may_change(const data_rows *r) {
+    const at_index_range *all = r->ruler->known->entries;
+    if (tensor_of(r, r->tensor)->role != AT_ROLE_INDEX) return true;
+    return all && !all[r->tensor].ascends && !all[r->tensor].ends;
+}
+
 /* How often the element makes a term better when it is large, and when it is small; and worse. */
 typedef struct counts {
     int seen, better[2], worse[2], either, beside;
