@@ -143,7 +143,7 @@ static int set_of_read(valuer *v, const at_expr *read, const conditions *known) 
 
 /* What a stage's expression may be where these hold. */
 static int value_set_of(valuer *v, const at_expr *e, const conditions *known) {
-    int truth;
+    int truth, all;
     if (at_expr_is_number(e)) return of_number(at_expr_number(e));
     if (at_expr_is_size(e) && is_length(v, e)) return VALUE_ABOVE;
     switch (e->op) {
@@ -163,8 +163,9 @@ static int value_set_of(valuer *v, const at_expr *e, const conditions *known) {
     case AT_X_DIV:
     case AT_X_MIN:
     case AT_X_MAX:
-        return of_pairs(e->op, value_set_of(v, e->arg[0], known),
-                        value_set_of(v, e->arg[1], known));
+        all = of_pairs(e->op, value_set_of(v, e->arg[0], known), value_set_of(v, e->arg[1], known));
+        /* A quotient of indices is rounded. */
+        return e->op == AT_X_DIV && at_expr_is_whole(v->compute, e) ? all | VALUE_ZERO : all;
     default: return e->op >= AT_X_NOT && e->op <= AT_X_OR ? VALUE_ZERO | VALUE_ABOVE : VALUE_ANY;
     }
 }
