@@ -226,7 +226,7 @@ bool at_edit_has_branches(const at_tensor *sum);
 /* E24: a stage is nothing where readers, or what it reads, say so by conditions (edit_bound.c).
  *     @m = max(j) s[i, j];  @e = exp(s[i, j] - m[i])   ->   @e = j <= i ? exp(..) : 0
  * needs: what sizes must be for that; NULL: anything. at_edit_is_mask: it chooses 0 or -inf so. */
-at_status at_edit_bound(at_arena *a, const at_tree *t, const char *stage,
+at_status at_edit_bound(at_arena *a, const at_tree *t, const char *stage, const at_expr **needs,
                         const at_compute **compute, at_tree **out, at_error *err);
 bool at_edit_has_bound(at_arena *a, const at_compute *c, int stage, const at_expr **needs);
 bool at_edit_is_mask(at_arena *a, const at_compute *c, int stage);

@@ -171,15 +171,21 @@ static conditions find_bounds(bounds *b, int stage, int *nothing) {
     return own;
 }
 
-bool at_edit_has_bound(at_arena *a, const at_compute *c, int stage, const at_expr **needs) {
+/* What bounds a stage, what it is elsewhere, and what sizes must be for that. */
+static conditions bounds_of(at_arena *a, const at_compute *c, int stage, int *nothing,
+                            const at_expr **needs) {
     bounds b = {.arena = a, .compute = c};
-    int nothing;
     *needs = NULL;
-    if (!may_bound(c, stage)) return false;
+    if (!may_bound(c, stage)) return (conditions){.num = 0};
     b.v = valuer_of(a, c);
-    const bool has = find_bounds(&b, stage, &nothing).num > 0;
+    const conditions own = find_bounds(&b, stage, nothing);
     *needs = b.v.needs;
-    return has;
+    return own;
+}
+
+bool at_edit_has_bound(at_arena *a, const at_compute *c, int stage, const at_expr **needs) {
+    int nothing;
+    return bounds_of(a, c, stage, &nothing, needs).num > 0;
 }
 
 bool at_edit_is_mask(at_arena *a, const at_compute *c, int stage) {
@@ -206,7 +212,7 @@ static at_expr *decide(const at_expr *e, at_expr *copy, void *ctx) {
     return copy;
 }
 
-at_status at_edit_bound(at_arena *a, const at_tree *t, const char *stage,
+at_status at_edit_bound(at_arena *a, const at_tree *t, const char *stage, const at_expr **needs,
                         const at_compute **compute, at_tree **out, at_error *err) {
     rewrite w;
     const at_tensor *x;
@@ -214,12 +220,7 @@ at_status at_edit_bound(at_arena *a, const at_tree *t, const char *stage,
     int nothing;
     AT_TRY(rewrite_start_leaf(&w, a, t, NULL, stage, &x, &leaf, err));
     const int at = at_compute_find(t->compute, stage);
-    bounds b = {.arena = a, .compute = t->compute};
-    conditions own = {.num = 0};
-    if (may_bound(t->compute, at)) {
-        b.v = valuer_of(a, t->compute);
-        own = find_bounds(&b, at, &nothing);
-    }
+    const conditions own = bounds_of(a, t->compute, at, &nothing, needs);
     if (!own.num) return at_fail(err, AT_E_INPUT, "nothing bounds where @%s counts", stage);
     at_expr **axes = rewrite_axes(a, x), *all = condition_expr(a, &own.of[0], axes);
     for (int i = 1; i < own.num; i++)

@@ -407,12 +407,12 @@ static at_status make_search(at_arena *a, const at_compute *c, const at_tree *t,
 
 /* ---- bound ----------------------------------------------------------------------------------- */
 
-static at_status make_bound(at_arena *a, const at_compute *c, const at_tree *t, const at_edit *e,
+static at_status make_bound(at_arena *a, const at_tree *t, const at_edit *e,
                             const at_compute **compute, at_tree **tree, at_definition *knob,
                             at_error *err) {
     const at_expr *needs;
-    AT_TRY(at_edit_bound(a, t, e->stage, compute, tree, err));
-    if (!at_edit_has_bound(a, c, at_compute_find(c, e->stage), &needs) || !needs) return AT_OK;
+    AT_TRY(at_edit_bound(a, t, e->stage, &needs, compute, tree, err));
+    if (!needs) return AT_OK;
     const char *text = at_expr_text(a, needs),
                *problem = at_format(a, "rows of which @%s makes nothing: %s", e->stage, text);
     *knob = (at_definition){.kind = AT_DEFINE_REQUIRE, .text = {text, problem}};
@@ -470,7 +470,7 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
                               err);
     case AT_EDIT_BRANCHES: return at_edit_branches(a, t, e->stage, e->names, compute, tree, err);
     case AT_EDIT_SEARCH: return make_search(a, c, t, e, compute, tree, knob, err);
-    case AT_EDIT_BOUND: return make_bound(a, c, t, e, compute, tree, knob, err);
+    case AT_EDIT_BOUND: return make_bound(a, t, e, compute, tree, knob, err);
     case AT_EDIT_QUOTIENT: return at_edit_quotient(a, t, e->stage, e->names[0], compute, tree, err);
     case AT_EDIT_UNPACK:
         return at_edit_unpack(a, t, e->stage, e->loop, e->names[0], compute, tree, err);

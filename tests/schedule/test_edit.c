@@ -937,7 +937,8 @@ static void divided_once(void **state) {
 }
 
 static at_status bounded(const char *stage) {
-    return at_edit_bound(e.f.arena, e.tree, stage, &e.compute, &e.tree, &e.err);
+    const at_expr *needs;
+    return at_edit_bound(e.f.arena, e.tree, stage, &needs, &e.compute, &e.tree, &e.err);
 }
 
 /* What all reads ask bounds a sum, and where factors are 0 its terms; not what one read alone asks,
