@@ -17,17 +17,24 @@ static void check_time(const char *said) {
     assert_non_null(strstr(" ns us ms s ", unit));
 }
 
-/* A file of the template's default kernel for the set, with a main. executes: the main is told how
- * many operations a call executes. */
-static void file_of(at_arena *a, at_task *task, at_dialect dialect, const at_target *target,
-                    bool executes, at_text *out) {
-    at_file_kernel k;
+static void default_kernel(at_arena *a, at_task *task, at_dialect dialect, const at_target *target,
+                           at_file_kernel *k) {
     at_config config;
-    const at_file_options o = {.with_main = true};
     CALL(at_task_default_config(a, task, target->default_lanes, &config, &err));
-    assert_true(kernel_of(a, task, &config, dialect, target, "gemm", &k));
-    if (executes) k.executed = k.flops;
-    CALL(at_emit_file(a, &k, 1, &o, out, NULL, &err));
+    assert_true(kernel_of(a, task, &config, dialect, target, "gemm", k));
+}
+
+static void with_main(at_arena *a, const at_file_kernel *k, at_text *out) {
+    const at_file_options o = {.with_main = true};
+    CALL(at_emit_file(a, k, 1, &o, out, NULL, &err));
+}
+
+/* The task's default kernel as a file with a main. */
+static void file_of(at_arena *a, at_task *task, at_dialect dialect, const at_target *target,
+                    at_text *out) {
+    at_file_kernel k;
+    default_kernel(a, task, dialect, target, &k);
+    with_main(a, &k, out);
 }
 
 /* What the program of a text prints; *status: its end, as system() tells it. */
@@ -51,7 +58,7 @@ static void every_isa(void **state) {
         if (target->architecture != at_target_at(0)->architecture) continue;
         at_text text = {0};
         int status;
-        file_of(a, task, dialects[i % 2], target, false, &text);
+        file_of(a, task, dialects[i % 2], target, &text);
         const char *said = printed_by(a, at_text_str(&text), &status);
         assert_int_equal(status, cpu_has(target) ? 0 : 1 << 8);
         assert_non_null(strstr(said, cpu_has(target) ? "gemm: right" : "which this CPU lacks"));
@@ -83,8 +90,11 @@ static void right_only_once(void **state) {
     for (int i = 0; at_target_at(i); i++) {
         const at_target *target = at_target_at(i);
         if (target->architecture != at_target_at(0)->architecture || !cpu_has(target)) continue;
+        at_file_kernel k;
         at_text text = {0};
-        file_of(a, task, AT_DIALECT_GNU, target, true, &text);
+        default_kernel(a, task, AT_DIALECT_GNU, target, &k);
+        k.executed = k.flops;
+        with_main(a, &k, &text);
         const bool is_judged = target->lanes > 1;
         assert_int_equal(strstr(at_text_str(&text), "at_peak(") != NULL, is_judged);
         for (int j = is_judged ? 0 : 1; j < 2; j++) {
@@ -106,7 +116,7 @@ static void least_byte(void **state) {
     const at_target *scalar = at_target_find("scalar");
     at_arena *a = at_arena_new();
     at_text text = {0};
-    file_of(a, task_of(a, "dense_int8", "M=5,N=32,K=64"), AT_DIALECT_C, scalar, false, &text);
+    file_of(a, task_of(a, "dense_int8", "M=5,N=32,K=64"), AT_DIALECT_C, scalar, &text);
     write_text("right.c", at_text_str(&text));
     run("sed -E 's/\\(unsigned\\)(p[0-9]+\\[[0-9]+\\])/(unsigned)(\\1 < -127 ? -127 : \\1)/' "
         "right.c >wrong.c");
@@ -125,20 +135,17 @@ static void least_byte(void **state) {
 /* Is the kernel of a text called right by the main of another one? */
 static void expect_wrong(const char *written, const char *lost) {
     const at_target *scalar = at_target_find("scalar");
-    const at_file_options o = {.with_main = true};
     at_arena *a = at_arena_new();
     at_task *tasks[] = {task_of_text(a, "written", written, ""), task_of_text(a, "lost", lost, "")};
     for (int wrong = 0; wrong < 2; wrong++) {
         at_file_kernel k;
-        at_config config;
         at_program *as_written;
         at_text text = {0};
         int status;
-        CALL(at_task_default_config(a, tasks[wrong], scalar->default_lanes, &config, &err));
-        assert_true(kernel_of(a, tasks[wrong], &config, AT_DIALECT_C, scalar, "gemm", &k));
+        default_kernel(a, tasks[wrong], AT_DIALECT_C, scalar, &k);
         CALL(at_task_written(a, tasks[0], at_task_compute(tasks[1]), &as_written, &err));
         k.written = as_written;
-        CALL(at_emit_file(a, &k, 1, &o, &text, NULL, &err));
+        with_main(a, &k, &text);
         const char *said = printed_by(a, at_text_str(&text), &status);
         if (status != wrong << 8) fail_msg("%s%s", wrong ? lost : written, said);
         assert_non_null(strstr(said, wrong ? "elements are wrong" : "gemm: right"));
@@ -197,15 +204,10 @@ static void lost_tails(void **state) {
                                "out[g:G, j:T] = e[g, j] / total[g]\n";
     static const char loop[] = "i1 < n0;", tile[] = "p1: out, p2: e */";
     const at_target *scalar = at_target_find("scalar");
-    const at_file_options o = {.with_main = true};
     at_arena *a = at_arena_new();
     at_task *task = task_of_text(a, "lost", text, "");
-    at_file_kernel k;
-    at_config config;
     at_text whole = {0};
-    CALL(at_task_default_config(a, task, scalar->default_lanes, &config, &err));
-    assert_true(kernel_of(a, task, &config, AT_DIALECT_C, scalar, "gemm", &k));
-    CALL(at_emit_file(a, &k, 1, &o, &whole, NULL, &err));
+    file_of(a, task, AT_DIALECT_C, scalar, &whole);
     const char *from = strstr(at_text_str(&whole), tile);
     assert_non_null(from);
     from = strstr(from, loop);
@@ -232,16 +234,11 @@ static void only_one_end(void **state) {
                                "total[b:B, d:D] = sum(s:S) s < length[b] ? x[b, s, d] : 0\n"
                                "out[b:B, d:D] = total[b, d] / length[b]\n";
     const at_target *scalar = at_target_find("scalar");
-    const at_file_options o = {.with_main = true};
     at_arena *a = at_arena_new();
     at_task *task = task_of_text(a, "one_end", text, "");
-    at_file_kernel k;
-    at_config config;
     at_text whole = {0};
     int status;
-    CALL(at_task_default_config(a, task, scalar->default_lanes, &config, &err));
-    assert_true(kernel_of(a, task, &config, AT_DIALECT_C, scalar, "gemm", &k));
-    CALL(at_emit_file(a, &k, 1, &o, &whole, NULL, &err));
+    file_of(a, task, AT_DIALECT_C, scalar, &whole);
     const char *said = printed_by(a, at_text_str(&whole), &status);
     assert_int_equal(status, 0);
     assert_non_null(strstr(said, "gemm: right"));
@@ -269,17 +266,12 @@ static void left_out_elements(void **state) {
         "    gemm(part, out, workspace);\n}\n\n";
     static const char check[] = "static int at_check_gemm(void)";
     const at_target *scalar = at_target_find("scalar");
-    const at_file_options o = {.with_main = true};
     at_arena *a = at_arena_new();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        at_file_kernel k;
-        at_config config;
         at_text whole = {0};
         at_task *task = task_of_text(
             a, "rows", at_format(a, "args M=3, V=1500\nx[M, V] : input\n%s", texts[i]), "");
-        CALL(at_task_default_config(a, task, scalar->default_lanes, &config, &err));
-        assert_true(kernel_of(a, task, &config, AT_DIALECT_C, scalar, "gemm", &k));
-        CALL(at_emit_file(a, &k, 1, &o, &whole, NULL, &err));
+        file_of(a, task, AT_DIALECT_C, scalar, &whole);
         const char *text = at_text_str(&whole), *from = strstr(text, check);
         assert_non_null(from);
         write_text("main.c", at_format(a, "%.*s%s%s", (int)(from - text), text, wrapper, from));
@@ -316,16 +308,13 @@ static void shared_scratch(void **state) {
     static const char begin[] = "(void)local;",
                       note[] = "workspace[gemm_workspace_bytes(1) - 128] = (char)item;";
     const at_target *scalar = at_target_find("scalar");
-    const at_file_options o = {.with_main = true};
     at_arena *a = at_arena_new();
     at_task *task = task_of_text(a, "shared", text, "");
     at_file_kernel k;
-    at_config config;
     at_text whole = {0};
-    CALL(at_task_default_config(a, task, scalar->default_lanes, &config, &err));
-    assert_true(kernel_of(a, task, &config, AT_DIALECT_C, scalar, "gemm", &k));
+    default_kernel(a, task, AT_DIALECT_C, scalar, &k);
     k.threads = 2;
-    CALL(at_emit_file(a, &k, 1, &o, &whole, NULL, &err));
+    with_main(a, &k, &whole);
     const char *from = strstr(at_text_str(&whole), begin);
     assert_non_null(from);
     from += strlen(begin);
@@ -356,17 +345,14 @@ static void no_turns(void **state) {
                                "        k =>\n"
                                "            @s = i, j  // k\n";
     const at_target *scalar = at_target_find("scalar");
-    const at_file_options o = {.with_main = true};
     at_arena *a = at_arena_new();
     at_task *task = task_of_text(a, "triangle", text, "");
     at_file_kernel k;
-    at_config config;
     at_text whole = {0};
     int status;
-    CALL(at_task_default_config(a, task, scalar->default_lanes, &config, &err));
-    assert_true(kernel_of(a, task, &config, AT_DIALECT_C, scalar, "gemm", &k));
+    default_kernel(a, task, AT_DIALECT_C, scalar, &k);
     k.threads = 2;
-    CALL(at_emit_file(a, &k, 1, &o, &whole, NULL, &err));
+    with_main(a, &k, &whole);
     assert_non_null(strstr(at_text_str(&whole), "i - (0), &context"));
     const char *said = printed_by(a, at_text_str(&whole), &status);
     if (status || !strstr(said, "gemm: right")) fail_msg("%s", said);
