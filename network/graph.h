@@ -152,6 +152,10 @@ bool at_net_op_is(const at_net_node *n, const char *const *names); /* NULL ends 
 bool at_net_is_of_kernels(const at_net *net, const at_int_list *readers, int v);
 /* [value] the nodes that read it, each once. */
 const at_int_list *at_net_readers(at_arena *a, const at_net *net);
+/* The one node that reads a value; -1: not one alone does, or it is an output. */
+int at_net_only_reader(const at_net *net, const at_int_list *readers, int v);
+/* Input k, if it is there and is a constant of floats; else NULL. */
+const at_net_value *at_net_float_input(const at_net *net, const at_net_node *n, int k);
 /* The graph has these nodes from now on (they may be the first of those that it had), and its
  * values these producers. */
 void at_net_set_nodes(at_net *net, const at_net_node *nodes, int n);

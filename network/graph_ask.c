@@ -46,6 +46,16 @@ const at_int_list *at_net_readers(at_arena *a, const at_net *net) {
     return readers;
 }
 
+int at_net_only_reader(const at_net *net, const at_int_list *readers, int v) {
+    return net->values.data[v].is_output || readers[v].len != 1 ? -1 : readers[v].data[0];
+}
+
+const at_net_value *at_net_float_input(const at_net *net, const at_net_node *n, int k) {
+    if (k >= n->num_inputs || n->inputs[k] < 0) return NULL;
+    const at_net_value *v = &net->values.data[n->inputs[k]];
+    return v->data && at_net_type_is_float(v->type) ? v : NULL;
+}
+
 void at_net_set_nodes(at_net *net, const at_net_node *nodes, int n) {
     net->nodes.len = 0;
     for (int i = 0; i < n; i++) *at_push(net->arena, &net->nodes) = nodes[i];

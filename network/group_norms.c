@@ -22,22 +22,11 @@ static bool is_node(const group_norm *g, int n, const char *op) {
     return n >= 0 && !strcmp(node_at(g, n)->op, op);
 }
 
-/* The one node that reads a value; -1: there are others. */
-static int reader_of(const group_norm *g, int v) {
-    return value_at(g, v)->is_output || g->readers[v].len != 1 ? -1 : g->readers[v].data[0];
-}
-
-static const at_net_value *constant_of(const group_norm *g, const at_net_node *n, int k) {
-    const at_net_value *v =
-        k < n->num_inputs && n->inputs[k] >= 0 ? value_at(g, n->inputs[k]) : NULL;
-    return v && v->data && at_net_type_is_float(v->type) ? v : NULL;
-}
-
 /* [n, groups, whatever] of [n, channels, sizes], and back again. */
 static bool find_reshapes(group_norm *g, int node) {
     const at_net_node *n = node_at(g, node);
     const int before = value_at(g, n->inputs[0])->producer;
-    const int behind = reader_of(g, n->outputs[0]);
+    const int behind = at_net_only_reader(g->net, g->readers, n->outputs[0]);
     if (!is_node(g, before, "Reshape") || !is_node(g, behind, "Reshape")) return false;
     g->x = node_at(g, before)->inputs[0];
     g->last = behind;
@@ -53,7 +42,8 @@ static bool find_reshapes(group_norm *g, int node) {
 }
 
 static bool take_groups(group_norm *g, const at_net_node *n) {
-    const at_net_value *scale = constant_of(g, n, 1), *bias = constant_of(g, n, 2);
+    const at_net_value *scale = at_net_float_input(g->net, n, 1),
+                       *bias = at_net_float_input(g->net, n, 2);
     const at_net_attribute *epsilon = at_net_attribute_find(n, "epsilon", AT_NET_ATTR_FLOAT);
     if (!scale || !bias || scale->elements != g->groups || bias->elements != g->groups)
         return false;
@@ -71,10 +61,10 @@ static bool take_groups(group_norm *g, const at_net_node *n) {
 /* A Mul or an Add with a constant of each channel goes in, if nothing else reads what is before it.
  */
 static bool take_channels(group_norm *g, const char *op) {
-    const int v = node_at(g, g->last)->outputs[0], node = reader_of(g, v);
+    const int v = node_at(g, g->last)->outputs[0], node = at_net_only_reader(g->net, g->readers, v);
     if (!is_node(g, node, op) || node_at(g, node)->num_inputs != 2) return false;
     const at_net_node *n = node_at(g, node);
-    const at_net_value *k = constant_of(g, n, n->inputs[0] == v), *x = value_at(g, v);
+    const at_net_value *k = at_net_float_input(g->net, n, n->inputs[0] == v), *x = value_at(g, v);
     if (!k || k->rank > x->rank || k->elements != g->channels ||
         (g->channels > 1 &&
          (k->rank < x->rank - 1 || k->dims[k->rank - x->rank + 1] != g->channels)))

@@ -86,12 +86,6 @@ static void join_equal(at_net *net) {
 /* ---- factors of channels -----------------------------------------------------------------------
  */
 
-static const at_net_value *constant_input(const at_net *net, const at_net_node *n, int k) {
-    if (k >= n->num_inputs || n->inputs[k] < 0) return NULL;
-    const at_net_value *v = &net->values.data[n->inputs[k]];
-    return v->data && at_net_type_is_float(v->type) ? v : NULL;
-}
-
 /* y = x*factor + shift, of each channel. */
 typedef struct affine {
     int64_t channels;
@@ -110,7 +104,7 @@ static bool normalization_of(const at_net *net, const at_net_node *n, affine *ou
     const at_net_attribute *epsilon = at_net_attribute_find(n, "epsilon", AT_NET_ATTR_FLOAT);
     if (strcmp(n->op, "BatchNormalization") || n->num_inputs < 5) return false;
     for (int k = 1; k < 5; k++)
-        if (!(of[k] = constant_input(net, n, k))) return false;
+        if (!(of[k] = at_net_float_input(net, n, k))) return false;
     *out = affine_new(net, of[1]->elements);
     for (int64_t c = 0; c < out->channels; c++) {
         double v[5];
@@ -133,8 +127,8 @@ static bool is_by_channel(const at_net_value *v, const at_net_value *x) {
 static bool arithmetic_of(const at_net *net, const at_net_node *n, affine *out) {
     static const char *const names[] = {"Mul", "Add", "Div", "Sub", NULL};
     if (!at_net_op_is(n, names) || n->num_inputs != 2) return false;
-    bool turned = constant_input(net, n, 0) && (*n->op == 'M' || *n->op == 'A');
-    const at_net_value *v = constant_input(net, n, !turned);
+    bool turned = at_net_float_input(net, n, 0) && (*n->op == 'M' || *n->op == 'A');
+    const at_net_value *v = at_net_float_input(net, n, !turned);
     const at_net_value *x = &net->values.data[n->inputs[turned]];
     if (!v || x->is_constant || x->elements != net->values.data[n->outputs[0]].elements ||
         !is_by_channel(v, x))
@@ -152,9 +146,9 @@ static bool arithmetic_of(const at_net *net, const at_net_node *n, affine *out) 
 
 /* A convolution that only this node reads takes the factor into its weight, and into its bias. */
 static bool fold_into_weight(at_net *net, at_net_node *conv, const affine *f) {
-    const at_net_value *w = constant_input(net, conv, 1);
+    const at_net_value *w = at_net_float_input(net, conv, 1);
     const at_net_value *b =
-        conv->num_inputs > 2 && conv->inputs[2] >= 0 ? constant_input(net, conv, 2) : NULL;
+        conv->num_inputs > 2 && conv->inputs[2] >= 0 ? at_net_float_input(net, conv, 2) : NULL;
     if (!w || !w->rank || w->dims[0] != f->channels) return false;
     if (conv->num_inputs > 2 && conv->inputs[2] >= 0 && !b) return false;
     int64_t inner = w->elements / f->channels;
@@ -229,8 +223,8 @@ static bool take_before(at_net *net, bool *dropped, at_net_node *n, int from, af
     int by = maker_of(net, dropped, n, from);
     if (by < 0 || !at_net_op_is(&net->nodes.data[by], made)) return false;
     const at_net_node *first = &net->nodes.data[by];
-    const at_net_value *shift = constant_input(net, first, first->num_inputs - 1);
-    const at_net_value *factor = first->num_inputs > 2 ? constant_input(net, first, 1) : NULL;
+    const at_net_value *shift = at_net_float_input(net, first, first->num_inputs - 1);
+    const at_net_value *factor = first->num_inputs > 2 ? at_net_float_input(net, first, 1) : NULL;
     for (int64_t c = 0; c < f->channels; c++) {
         f->shift[c] += f->factor[c] * at_net_element(shift->type, shift->data, c);
         if (factor) f->factor[c] *= at_net_element(factor->type, factor->data, c);
@@ -252,7 +246,7 @@ static void fold_node(at_net *net, bool *dropped, int node) {
     at_net_node *n = &net->nodes.data[node];
     bool is_own = normalization_of(net, n, &f);
     if (!is_own && !arithmetic_of(net, n, &f)) return;
-    int from = !is_own && constant_input(net, n, 0);
+    int from = !is_own && at_net_float_input(net, n, 0);
     bool folded = false, is_whole = false, taken = take_before(net, dropped, n, from, &f);
     int by = maker_of(net, dropped, n, from);
     if (by >= 0 && !strcmp(net->nodes.data[by].op, "Conv")) {

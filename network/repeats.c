@@ -51,9 +51,9 @@ void at_net_join_repeats(at_net *net) {
         if (strcmp(n->op, "Expand") != 0 || n->kind != AT_NET_MOVE) continue;
         const at_net_value *x = &net->values.data[n->inputs[0]],
                            *between = &net->values.data[n->outputs[0]];
-        if (between->is_output || readers[n->outputs[0]].len != 1 || x->rank != between->rank)
-            continue;
-        at_net_node *next = &net->nodes.data[readers[n->outputs[0]].data[0]];
+        const int reader = at_net_only_reader(net, readers, n->outputs[0]);
+        if (reader < 0 || x->rank != between->rank) continue;
+        at_net_node *next = &net->nodes.data[reader];
         const at_net_value *y = &net->values.data[next->outputs[0]];
         const int axis = joined_axis(between, y);
         if (strcmp(next->op, "Reshape") != 0 || next->kind != AT_NET_MOVE || axis < 0 ||

@@ -20,11 +20,6 @@ typedef struct shuffle {
 
 static const at_net_value *value_at(const shuffle *s, int v) { return &s->net->values.data[v]; }
 
-/* The one node that reads a value; -1: there are others. */
-static int reader_of(const shuffle *s, int v) {
-    return value_at(s, v)->is_output || s->readers[v].len != 1 ? -1 : s->readers[v].data[0];
-}
-
 static bool same_dims(const int64_t *x, const int64_t *y, int n) {
     return !memcmp(x, y, sizeof *x * (size_t)n);
 }
@@ -37,7 +32,7 @@ static bool find_shuffle(shuffle *s, int first) {
         if (!n || strcmp(n->op, ops[k]) || n->kind != AT_NET_MOVE) return false;
         v[k] = n->inputs[0];
         v[k + 1] = n->outputs[0];
-        node = k < 2 ? reader_of(s, v[k + 1]) : -1;
+        node = k < 2 ? at_net_only_reader(s->net, s->readers, v[k + 1]) : -1;
     }
     const at_net_value *x = value_at(s, v[0]), *split = value_at(s, v[1]),
                        *turned = value_at(s, v[2]), *y = value_at(s, v[3]);
@@ -47,7 +42,7 @@ static bool find_shuffle(shuffle *s, int first) {
         split->dims[1] * split->dims[2] != x->dims[1] ||
         !same_dims(split->dims + 3, x->dims + 2, rank - 2))
         return false;
-    const at_net_node *turn = &s->net->nodes.data[reader_of(s, v[1])];
+    const at_net_node *turn = &s->net->nodes.data[at_net_only_reader(s->net, s->readers, v[1])];
     const at_net_attribute *perm = at_net_attribute_find(turn, "perm", AT_NET_ATTR_INTS);
     for (int i = 0; i < turned->rank; i++)
         if (!perm || perm->num != turned->rank || perm->ints[i] != (i == 1 ? 2 : i == 2 ? 1 : i))
@@ -85,7 +80,7 @@ static bool find_readers(shuffle *s) {
     const int64_t channels = s->groups * s->each;
     int v = s->to;
     for (s->num_between = 0; s->num_between < MOST_BETWEEN; s->num_between++) {
-        s->conv = reader_of(s, v);
+        s->conv = at_net_only_reader(s->net, s->readers, v);
         const at_net_node *n = s->conv < 0 ? NULL : &s->net->nodes.data[s->conv];
         if (!n) return false;
         if (!is_by_channel(s, n, v)) {
