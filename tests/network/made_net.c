@@ -42,16 +42,28 @@ void onnx_chain(onnx_graph *g) {
     onnx_node(g, "Add", "d most", "z", "");
 }
 
-at_net *onnx_open(at_arena *a, onnx_graph *g) {
-    at_text bytes = onnx_model(g, 13);
+at_net *onnx_open_as(at_arena *a, onnx_graph *g, int opset, const at_net_options *o) {
+    at_text bytes = onnx_model(g, opset);
     const void *kept = at_copy(a, at_text_str(&bytes), bytes.len);
-    size_t size = bytes.len;
+    const size_t size = bytes.len;
     at_net *net;
     at_error err;
     at_text_free(&bytes);
-    if (at_net_parse(kept, size, "made.onnx", NULL, &net, &err) == AT_OK) return net;
-    give_up(err.text);
-    return NULL;
+    if (at_net_parse(kept, size, "made.onnx", o, &net, &err) != AT_OK) fail_msg("%s", err.text);
+    return net;
+}
+
+at_net *onnx_open(at_arena *a, onnx_graph *g) { return onnx_open_as(a, g, 13, NULL); }
+
+const double *onnx_output_of(at_arena *a, const at_net *net, const void *input) {
+    double **outputs = AT_NEW_ARRAY(a, double *, net->outputs.len);
+    at_net_reference *r;
+    at_error err;
+    if (at_net_reference_new(net, NULL, &r, &err) != AT_OK ||
+        at_net_reference_run(r, &input, a, outputs, NULL, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    at_net_reference_free(r);
+    return outputs[0];
 }
 
 double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs) {

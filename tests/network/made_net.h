@@ -11,11 +11,15 @@ void onnx_numbers(onnx_graph *g, const char *name, const char *dims, int seed, b
 void onnx_chain(onnx_graph *g);
 /* The graph, which it takes, as a network of opset 13, whose bytes are in a. */
 at_net *onnx_open(at_arena *a, onnx_graph *g);
+/* The same of another opset, with options; o may be NULL. */
+at_net *onnx_open_as(at_arena *a, onnx_graph *g, int opset, const at_net_options *o);
 
 /* Every value in double, node by node; inputs: elements, in the order of the network's. */
 double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs);
 /* The same with inputs from -1 to 1. */
 double **onnx_made_values(at_arena *a, const at_net *net);
+/* For cmocka: the first output, in double, of a network with one input. */
+const double *onnx_output_of(at_arena *a, const at_net *net, const void *input);
 /* For cmocka: the network made ready to run; b NULL: by defaults. */
 at_net_program onnx_program(const at_net *net, const at_net_build *b);
 /* For cmocka: the part's text computes its outputs of these values, in double. */

@@ -9,18 +9,7 @@
 
 #include "tests/arena.h"
 #include "tests/folder.h"
-#include "tests/network/onnx_writer.h"
-
-static at_net *open_graph(onnx_graph *g, int version, const at_net_options *o) {
-    at_text bytes = onnx_model(g, version);
-    const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
-    const size_t size = bytes.len;
-    at_net *net;
-    at_error err;
-    at_text_free(&bytes);
-    if (at_net_parse(kept, size, NULL, o, &net, &err) != AT_OK) fail_msg("%s", err.text);
-    return net;
-}
+#include "tests/network/made_net.h"
 
 static void expect_refused(onnx_graph *g, int version, const at_net_options *o, at_status status,
                            const char *text) {
@@ -63,7 +52,7 @@ static void convolution(void **state) {
     onnx_node(&g, "AveragePool", "r", "p", "kernel_shape=[2,3] ceil_mode=1 pads=[0,1,1,1]");
     onnx_node(&g, "Flatten", "p", "y", "axis=2");
     onnx_output(&g, "y");
-    at_net *net = open_graph(&g, 13, &(at_net_options){.dims = "N=1,H=8"});
+    at_net *net = onnx_open_as(arena, &g, 13, &(at_net_options){.dims = "N=1,H=8"});
     assert_int_equal(net->nodes.len, 4);
     assert_string_equal(net->nodes.data[0].text,
                         "s[n:1, m:2, a0:5, a1:8] = sum(c:2, p0:1, p1:2) inside ? x0[n, m*2 + c, "
@@ -92,7 +81,7 @@ static void sizes(void **state) {
     onnx_output(&g, "y");
     onnx_output(&g, "zeros");
     onnx_output(&g, "wanted");
-    at_net *net = open_graph(&g, 13, &(at_net_options){.dims = "N=4"});
+    at_net *net = onnx_open_as(arena, &g, 13, &(at_net_options){.dims = "N=4"});
     assert_int_equal(net->nodes.len, 2);
     expect_output(net, 0, "float32[24]");
     expect_output(net, 1, "float32[0, 9, 13]");
@@ -140,7 +129,7 @@ static void unordered(void **state) {
     onnx_node(&g, "Relu", "a", "y", "");
     onnx_node(&g, "Add", "x x", "a", "");
     onnx_output(&g, "y");
-    at_net *net = open_graph(&g, 13, NULL);
+    at_net *net = onnx_open_as(arena, &g, 13, NULL);
     assert_string_equal(net->nodes.data[0].op, "Add");
     at_net_close(net);
 }

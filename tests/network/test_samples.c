@@ -12,25 +12,12 @@
 #include "tests/arena.h"
 #include "tests/network/made_net.h"
 
-/* The output y, in double, of a network of one node with one input. */
+/* The output y of a network of one node with one input. */
 static const double *compute(onnx_graph *g, const void *input) {
-    at_text bytes = onnx_model(g, 27);
-    const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
-    const size_t size = bytes.len;
-    const void *inputs[] = {input};
-    at_net_reference *r;
-    at_net *net;
-    at_error err;
-    double *outputs[4];
-    at_text_free(&bytes);
-    if (at_net_parse(kept, size, NULL, NULL, &net, &err) != AT_OK ||
-        at_net_reference_new(net, NULL, &r, &err) != AT_OK)
-        fail_msg("%s", err.text);
-    if (at_net_reference_run(r, inputs, arena, outputs, NULL, &err) != AT_OK)
-        fail_msg("%s", err.text);
-    at_net_reference_free(r);
+    at_net *net = onnx_open_as(arena, g, 27, NULL);
+    const double *y = onnx_output_of(arena, net, input);
     at_net_close(net);
-    return outputs[0];
+    return y;
 }
 
 /* ---- functions of an element ----------------------------------------------------------------- */

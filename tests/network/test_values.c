@@ -15,31 +15,12 @@
 #include "tests/arena.h"
 #include "tests/network/made_net.h"
 
-static at_net *open_of_version(onnx_graph *g, int version, const at_net_options *o) {
-    at_text bytes = onnx_model(g, version);
-    const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
-    const size_t size = bytes.len;
-    at_net *net;
-    at_error err;
-    at_text_free(&bytes);
-    if (at_net_parse(kept, size, NULL, o, &net, &err) != AT_OK) fail_msg("%s", err.text);
-    return net;
-}
-
 static at_net *open_graph(onnx_graph *g, const at_net_options *o) {
-    return open_of_version(g, 17, o);
+    return onnx_open_as(arena, g, 17, o);
 }
 
-/* The only output of a network with one input. */
 static const double *compute(const at_net *net, const void *input) {
-    at_net_reference *r;
-    at_error err;
-    double *outputs[4];
-    if (at_net_reference_new(net, NULL, &r, &err) != AT_OK) fail_msg("%s", err.text);
-    if (at_net_reference_run(r, &input, arena, outputs, NULL, &err) != AT_OK)
-        fail_msg("%s", err.text);
-    at_net_reference_free(r);
-    return outputs[0];
+    return onnx_output_of(arena, net, input);
 }
 
 static void expect_near(double x, double y) {
@@ -556,7 +537,7 @@ static void attention(void **state) {
     onnx_node(&g, "Attention", "q k v m pk pv", "y",
               "q_num_heads=4 kv_num_heads=2 is_causal=1 softcap=2.0");
     onnx_output(&g, "y");
-    at_net *net = open_of_version(&g, 24, NULL);
+    at_net *net = onnx_open_as(arena, &g, 24, NULL);
     const double *y = compute(net, q);
     for (int i = 0; i < QUERIES; i++)
         for (int h = 0; h < HEADS; h++) {
@@ -583,7 +564,7 @@ static void short_mask(void **state) {
             expect_refused(&g, 24, AT_E_INPUT, "\"m\" does not fit the scores");
             continue;
         }
-        at_net *net = open_of_version(&g, 24, NULL);
+        at_net *net = onnx_open_as(arena, &g, 24, NULL);
         const double *y = compute(net, x);
         for (int i = 0; i < 6; i++) expect_near(y[i], (double)x[2 + i % 2]); /* the second key's */
         at_net_close(net);
@@ -605,7 +586,7 @@ static void turned_rows(void **state) {
                   by_neighbours ? "rotary_embedding_dim=4 interleaved=1"
                                 : "rotary_embedding_dim=4");
         onnx_output(&g, "y");
-        at_net *net = open_of_version(&g, 23, NULL);
+        at_net *net = onnx_open_as(arena, &g, 23, NULL);
         const double *y = compute(net, x);
         for (int row = 0; row < 6; row++) {
             const float *in = x + row * 6;
@@ -630,7 +611,7 @@ static void no_number(void **state) {
     onnx_input(&g, "x", AT_NET_FLOAT, "2");
     onnx_node(&g, "Pad", "x", "y", "pads=[1,0] value=nan.");
     onnx_output(&g, "y");
-    at_net *net = open_of_version(&g, 10, NULL);
+    at_net *net = onnx_open_as(arena, &g, 10, NULL);
     const double *y = compute(net, x);
     assert_true(isnan(y[0]) && y[1] == x[0] && y[2] == x[1]);
     at_net_close(net);
