@@ -75,6 +75,7 @@ static const char apart_helper[] =
     "        long x = i * apart + begin;\n"
     "        p[i] = (int)(x > lo ? x : lo);\n"
     "    }\n}\n\n";
+
 at_status at_file_choose_filling(at_arena *a, const at_face *f, at_filling *out, at_error *err) {
     const at_compute *c = f->of->program->compute;
     const at_file_pattern *p = f->of->pattern;
