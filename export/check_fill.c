@@ -290,6 +290,7 @@ void at_file_fill(at_text *out, const at_face *f, const at_filling *with, const 
                      indptr, (long long)pattern->rows, (long long)pattern->columns,
                      (long long)pattern->nnz);
 }
+
 static bool has_lists(const at_face *f) {
     bool any = false;
     for (int i = 0; i < f->num_inputs; i++) any |= is_list(f, &f->tensors[i]);

@@ -221,7 +221,7 @@ static void clear(at_arena *a, at_text *out, const at_face *f, int output) {
                  from ? from : "255", bytes);
 }
 
-/* Those that a call makes of what it finds there begin as they were. */
+/* Outputs that a call makes of their old elements begin as they were; how many there are. */
 static int begin_again(at_arena *a, at_text *out, const at_face *f) {
     int num = 0;
     for (int i = f->num_inputs; i < f->num; i++) {
@@ -344,11 +344,15 @@ static void run_reference(at_arena *a, at_text *out, const at_face *f) {
     at_text_addf(out, "    %s_reference(buf, reference_workspace, 0);\n", f->of->name);
 }
 
-static void run_fast(at_arena *a, at_text *out, const at_face *f, bool exact) {
-    if (f->fast) prepare_fast(out, f);
+static void call_and_compare(at_arena *a, at_text *out, const at_face *f, bool exact) {
     call_fast(out, f, "    ");
     if (f->fast) finish_fast(out, f);
     compare(a, out, f, exact);
+}
+
+static void run_fast(at_arena *a, at_text *out, const at_face *f, bool exact) {
+    if (f->fast) prepare_fast(out, f);
+    call_and_compare(a, out, f, exact);
 }
 
 /* Once more with the turns of its parallel loops apart. */
@@ -364,9 +368,7 @@ static void run_apart(at_arena *a, at_text *out, const at_face *f, bool exact) {
 /* As often as a worker calls a kernel of somebody's own, which may do something else at times. */
 static void call_again(at_arena *a, at_text *out, const at_face *f, bool exact) {
     at_text_add(out, "    for (int call = 0; call < 8; call++) {\n");
-    call_fast(out, f, "    ");
-    if (f->fast) finish_fast(out, f);
-    compare(a, out, f, exact);
+    call_and_compare(a, out, f, exact);
     at_text_add(out, "    }\n");
 }
 
