@@ -291,6 +291,38 @@ static void left_out_elements(void **state) {
     at_arena_free(a);
 }
 
+/* Entries that ascend still do in every run: no winner goes from place to place of them. */
+static void ascending_entries(void **state) {
+    (void)state;
+    static const char *const parts[] = {"v[p[m]]", "sum(e:p[m]..p[m + 1]) v[e]"};
+    const at_target *scalar = at_target_find("scalar");
+    const at_file_options o = {.with_main = true};
+    at_arena *a = at_arena_new();
+    for (int ascend = 0; ascend < 2; ascend++) {
+        at_file_kernel k;
+        at_config config;
+        at_text whole = {0};
+        int status;
+        at_task *task = task_of_text(a, "entries",
+                                     at_format(a,
+                                               "args M=1500, N=64\nv[N] : input\n"
+                                               "p[M + 1] : index\n"
+                                               "most[u:1] = max(m:M + 1) p[m]\n"
+                                               "part[m:M] = %s\n"
+                                               "out[m:M] = part[m] + most[0]\n",
+                                               parts[ascend]),
+                                     "");
+        CALL(at_task_default_config(a, task, scalar->default_lanes, &config, &err));
+        assert_true(kernel_of(a, task, &config, AT_DIALECT_C, scalar, "gemm", &k));
+        CALL(at_emit_file(a, &k, 1, &o, &whole, NULL, &err));
+        assert_int_equal(!strstr(at_text_str(&whole), "kept0[row] = "), ascend);
+        const char *said = printed_by(a, at_text_str(&whole), &status);
+        if (status || !strstr(said, "gemm: right")) fail_msg("%s", said);
+        at_text_free(&whole);
+    }
+    at_arena_free(a);
+}
+
 /* Turns that write to one place make right results as long as they are lucky: run apart they are
  * found each time, with any compiler. */
 static void shared_scratch(void **state) {
@@ -362,10 +394,11 @@ static void no_turns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_isa),      cmocka_unit_test(right_only_once),
-        cmocka_unit_test(least_byte),     cmocka_unit_test(edited_wrongly),
-        cmocka_unit_test(lost_tails),     cmocka_unit_test(only_one_end),
-        cmocka_unit_test(between_bounds), cmocka_unit_test(left_out_elements),
-        cmocka_unit_test(shared_scratch), cmocka_unit_test(no_turns)};
+        cmocka_unit_test(every_isa),         cmocka_unit_test(right_only_once),
+        cmocka_unit_test(least_byte),        cmocka_unit_test(edited_wrongly),
+        cmocka_unit_test(lost_tails),        cmocka_unit_test(only_one_end),
+        cmocka_unit_test(between_bounds),    cmocka_unit_test(left_out_elements),
+        cmocka_unit_test(ascending_entries), cmocka_unit_test(shared_scratch),
+        cmocka_unit_test(no_turns)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
