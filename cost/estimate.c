@@ -163,8 +163,8 @@ static bool is_turned(const at_estimator *e, const est_leaf *x, int *along) {
            est_min(x->loop[last - 1].turns, x->loop[last].turns) >= AT_TILE_SQUARE;
 }
 
-/* The loops over squares, or over such beside each other along what is written, of each of which
- * every line is touched once. */
+/* The loops over squares, or over squares beside each other along what is written: every line of
+ * either is touched once. */
 static const est_leaf *over_squares(at_estimator *e, const est_leaf *x, const int *along) {
     const int lanes = e->o.target->lanes;
     at_part part[2];

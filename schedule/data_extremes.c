@@ -9,7 +9,7 @@
 
 enum {
     MOST_ROWS = 4096, /* that get a winner */
-    FEW_ROWS = 64,    /* of more rows every other one has those of its random numbers */
+    FEW_ROWS = 64,    /* of more rows every other one keeps the winner it was drawn */
     MOST_LESS = 96,   /* units, so that rows have other winners than their neighbours */
     PIECES = 5        /* of a loop's rest, where places are that are as good, of every other row */
 };

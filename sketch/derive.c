@@ -209,7 +209,7 @@ static void add_states(const sketch_states *of, int most, sketch_states *all) {
         for (int k = 0; k < take[i]; k++) *at_push(of[i].data[k]->arena, all) = of[i].data[k];
 }
 
-/* Has anything been bounded, of what may be? Rules before that make other stages. */
+/* Has any stage been bounded? Rules that come first may have left none that can be. */
 static bool is_bounded_at_all(const sketch_state *s) {
     for (const sketch_edit *e = s->last; e; e = e->before)
         if (e->edit.kind == AT_EDIT_BOUND) return true;

@@ -33,7 +33,7 @@
  * bounds: in sketches of their own, a sum of which elements count on one side of a diagonal alone,
  * or within a band, or whose terms have a factor that is 0 elsewhere, has that condition itself, so
  * that tiles and steps outside are left out. So has a maximum of terms that are -inf elsewhere, and
- * a function of such:
+ * a function of such terms:
  *
  *     s[i, j] = sum(k) ..; e[i, j] = j <= i ? exp(s[i, j]) : 0; y[i, d] = sum(j) e[i, j]*v[j, d]
  *         ->    s[i, j] = sum(k) j <= i ? .. : 0;  y[i, d] = sum(j) j <= i ? e[i, j]*v[j, d] : 0
