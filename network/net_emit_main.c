@@ -41,8 +41,10 @@ static void add_expected(at_text *out, const at_net_program *p, const at_net_exp
     int64_t step = distance(v);
     at_text_addf(out, "static const double expected%s_%d[] = {", suffix, i);
     for (int64_t k = 0, n = 0; k < v->elements; k += step, n++) {
-        double e = x->outputs[i][k];
-        at_text_addf(out, "%s%.9g,", n % 8 ? " " : "\n    ", isfinite(e) ? e : 0);
+        const double e = x->outputs[i][k];
+        at_text_add(out, n % 8 ? " " : "\n    ");
+        if (isfinite(e)) at_text_addf(out, "%.9g,", e);
+        else at_text_add(out, isnan(e) ? "0 / 0.," : e > 0 ? "1 / 0.," : "-1 / 0.,");
     }
     at_text_add(out, "\n};\n");
 }
@@ -86,7 +88,7 @@ static void add_reading(at_text *out, const at_net_emit_options *o) {
 static const char *rounds_of(const at_net_program *p, at_net_type t) {
     if (!at_net_type_is_half(t)) return "";
     const double least = at_net_type_rounds(t, 0);
-    return at_format(p->arena, "        d -= (e < 0 ? -e : e) * %.17g + %.17g;\n",
+    return at_format(p->arena, "        if (d > 0) d -= (e < 0 ? -e : e) * %.17g + %.17g;\n",
                      at_net_type_rounds(t, 1) - least, least);
 }
 
@@ -97,8 +99,9 @@ static void add_comparison(at_text *out, const at_net_program *p, const at_net_e
     const bool is_half = at_net_type_is_half(v->type);
     at_text_addf(out,
                  "    for (i = 0, most = sum = 0; i < %lldL; i += %lldL) {\n"
-                 "        double e = expected%s_%d[i / %lldL], d = %s%s(out_%d[i]) - e;\n"
-                 "        if (d < 0) d = -d;\n        sum += e * e;\n%s"
+                 "        double e = expected%s_%d[i / %lldL], x = %s%s(out_%d[i]);\n"
+                 "        double d = x == e || (x != x && e != e) ? 0 : x > e ? x - e : e - x;\n"
+                 "        if (e - e == 0) sum += e * e;\n%s"
                  "        if (!(d <= most) && most == most) most = d;\n    }\n"
                  "    most /= sum > 0 ? root(sum / %lld) : 1;\n    printf(\"",
                  (long long)v->elements, (long long)distance(v), suffix, i, (long long)distance(v),

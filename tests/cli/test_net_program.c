@@ -300,6 +300,33 @@ static void weights_walked(void **state) {
     expect_text(r->out, said);
 }
 
+/* Outputs that are no numbers: the main holds to what `run` holds to, and to each of them. */
+static void not_finite(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    at_error err;
+    onnx_input(&g, "x", AT_NET_FLOAT, "4,16");
+    onnx_constant(&g, "none", AT_NET_FLOAT, "1", "0", true);
+    onnx_node(&g, "Sqrt", "x", "roots", "");
+    onnx_node(&g, "Div", "x none", "far", "");
+    onnx_output(&g, "roots");
+    onnx_output(&g, "far");
+    at_text bytes = onnx_model(&g, 13);
+    assert_int_equal(at_write_file("far.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
+    at_text_free(&bytes);
+    cli_expect(0, "./autotune run far.onnx && ./autotune apply far.onnx --main -o not.c");
+    const cli_result *r =
+        cli_expect(0, "cc -std=c99 -pedantic -Wall -Wextra -Werror -O1 not.c -o not && ./not");
+    if (strstr(r->out, "WRONG")) fail_msg("%s", r->out);
+    static const char *const changes[] = {" 0 / 0\\.; 0.5", " 1 / 0\\.; -1 / 0.",
+                                          " -1 / 0\\.; 0 / 0.", " 1 / 0\\.; 0"};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        r = cli_expect(1, "sed 's;%s;' not.c >far.c && cc -std=c99 far.c -o far && ./far",
+                       changes[i]);
+        expect_text(r->out, "WRONG");
+    }
+}
+
 /* Two sizes in one file; the main runs both, and another one runs, too. */
 static void several_sizes(void **state) {
     (void)state;
@@ -395,17 +422,12 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_file_to_program),
-        cmocka_unit_test(another_way),
-        cmocka_unit_test(held_to_an_error),
-        cmocka_unit_test(parts_without_the_model),
-        cmocka_unit_test(states_of_caches),
-        cmocka_unit_test(missing_way),
-        cmocka_unit_test(weights_walked),
-        cmocka_unit_test(several_sizes),
-        cmocka_unit_test(sizes_and_sets),
-        cmocka_unit_test(names_of_sizes),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(from_file_to_program), cmocka_unit_test(another_way),
+        cmocka_unit_test(held_to_an_error),     cmocka_unit_test(parts_without_the_model),
+        cmocka_unit_test(states_of_caches),     cmocka_unit_test(missing_way),
+        cmocka_unit_test(weights_walked),       cmocka_unit_test(not_finite),
+        cmocka_unit_test(several_sizes),        cmocka_unit_test(sizes_and_sets),
+        cmocka_unit_test(names_of_sizes),       cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
