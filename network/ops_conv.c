@@ -59,10 +59,15 @@ static at_status window_of(net_op *o, const int64_t *kernel, window *w) {
     for (int i = 0; i < w->axes; i++) w->size[i] = x->dims[2 + i];
     AT_TRY(op_numbers(o, "strides", w->axes, 1, w->stride));
     AT_TRY(op_numbers(o, "dilations", w->axes, 1, w->dilation));
-    if (kernel) memcpy(w->kernel, kernel, sizeof *kernel * (size_t)w->axes);
-    else if (!op_has(o, "kernel_shape", AT_NET_ATTR_INTS))
-        return op_fail(o, "kernel_shape is missing");
-    else AT_TRY(op_numbers(o, "kernel_shape", w->axes, 1, w->kernel));
+    const bool is_given = op_has(o, "kernel_shape", AT_NET_ATTR_INTS);
+    if (!kernel && !is_given) return op_fail(o, "kernel_shape is missing");
+    if (is_given) AT_TRY(op_numbers(o, "kernel_shape", w->axes, 1, w->kernel));
+    for (int i = 0; kernel && i < w->axes; i++) {
+        if (is_given && w->kernel[i] != kernel[i])
+            return op_fail(o, "kernel_shape: %lld; the weight's size is %lld",
+                           (long long)w->kernel[i], (long long)kernel[i]);
+        w->kernel[i] = kernel[i];
+    }
     AT_TRY(take_padding(o, w));
     if (!strcmp(automatic, "SAME_UPPER")) pad_same(w, false);
     else if (!strcmp(automatic, "SAME_LOWER")) pad_same(w, true);

@@ -185,12 +185,14 @@ static at_status affine_grid(net_op *o) {
 
 /* ---- RoiAlign -------------------------------------------------------------------------------- */
 
+static const char *roi_place(const net_op *o) {
+    return op_string(o, "coordinate_transformation_mode", "half_pixel");
+}
+
 /* Stages of samples along y (axis 0) or x: q where they lie, i0 and i1 the elements around, w0 and
  * w1 their weights, 0 where a sample is outside. */
 static void add_samples(net_op *o, int axis, int64_t size, int64_t bins, int64_t samples) {
-    const bool half =
-        strcmp(op_string(o, "coordinate_transformation_mode", "half_pixel"), "half_pixel") == 0 &&
-        o->node->version >= 16;
+    const bool half = !strcmp(roi_place(o), "half_pixel") && o->node->version >= 16;
     const char *scale = op_number(o, op_float(o, "spatial_scale", 1));
     const char *of = op_format(o, "r:%lld, b:%lld, s:%lld", (long long)op_in(o, 1)->dims[0],
                                (long long)bins, (long long)samples);
@@ -215,11 +217,15 @@ static void add_samples(net_op *o, int axis, int64_t size, int64_t bins, int64_t
 static at_status roi_align(net_op *o) {
     const at_net_value *x = op_in(o, 0), *rois = op_in(o, 1), *batch = op_in(o, 2);
     const int64_t samples = op_int(o, "sampling_ratio", 0);
-    const bool takes_most = !strcmp(op_string(o, "mode", "avg"), "max");
+    const char *mode = op_string(o, "mode", "avg"), *place = roi_place(o);
+    const bool takes_most = !strcmp(mode, "max");
     if (x->rank != 4 || rois->rank != 2 || rois->dims[1] != 4 || batch->rank != 1 ||
         batch->dims[0] != rois->dims[0] || !x->dims[2] || !x->dims[3])
         return op_fail(o,
                        "pictures, boxes of 4 numbers and a picture's number for each are needed");
+    if (!takes_most && strcmp(mode, "avg") != 0) return op_missing(o, "mode %s", mode);
+    if (strcmp(place, "half_pixel") != 0 && strcmp(place, "output_half_pixel") != 0)
+        return op_missing(o, "coordinate_transformation_mode %s", place);
     if (samples < 1)
         return op_missing(o, "with as many samples as a box is large (sampling_ratio 0)");
     const int64_t dims[] = {rois->dims[0], x->dims[1], op_int(o, "output_height", 1),

@@ -387,6 +387,7 @@ static onnx_graph one_node(const char *op, const char *inputs, const char *attri
     onnx_input(&g, "x", AT_NET_FLOAT, "1,4,5,5");
     onnx_constant(&g, "two", AT_NET_INT64, "1", "2", false);
     onnx_constant(&g, "w", AT_NET_FLOAT, "2,3,1,1", "1 2 3 4 5 6", true);
+    onnx_constant(&g, "fits", AT_NET_FLOAT, "1,4,1,1", "1 2 3 4", true);
     onnx_constant(&g, "huge", AT_NET_INT64, "4", "1048576 1048576 1 1", true);
     onnx_constant(&g, "five", AT_NET_FLOAT, "2,1,1,1,5", "1 2 3 4 5 6 7 8 9 10", true);
     onnx_node(&g, op, inputs, "y", attributes);
@@ -401,6 +402,7 @@ static void refused(void **state) {
     } rows[] = {
         {"Relu", "none", "", "reads \"none\", which is no input, no constant and no output"},
         {"Conv", "x w", "", "4 channels of \"x\" do not fit 3 to 2 of \"w\""},
+        {"Conv", "x fits", "kernel_shape=[1,3]", "kernel_shape: 3; the weight's size is 1"},
         {"Reshape", "x two", "", "100 elements of \"x\" do not fit sizes [2]"},
         {"Expand", "x huge", "", "sizes 1048576 and 4"},
         {"ConstantOfShape", "huge", "", "at most 2^32 elements"},
