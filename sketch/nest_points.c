@@ -32,10 +32,12 @@ static at_status split_points(sketch_state *s, const char *stage, const char *ax
                               const char **parts) {
     static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64"},
                                blocks = {.policy = AT_LISTED, .listed = "4 16 64 | 8 16 32"};
-    static const at_part_limit limits[] = {
-        {0}, {.wide = 16, .narrow = 16}, {.wide = 16, .narrow = 8}};
-    AT_TRY(sketch_split(s, stage, axis, in_blocks ? 3 : 2, in_blocks ? &blocks : &spec, limits,
-                        parts));
+    static const at_part_limit points[] = {{0}, {.wide = 16, .narrow = 16, .lanes = true}},
+                               in[] = {{0},
+                                       {.wide = 16, .narrow = 16},
+                                       {.wide = 16, .narrow = 8, .lanes = true}};
+    AT_TRY(sketch_split(s, stage, axis, in_blocks ? 3 : 2, in_blocks ? &blocks : &spec,
+                        in_blocks ? in : points, parts));
     if (!in_blocks) parts[2] = parts[1];
     return AT_OK;
 }

@@ -25,6 +25,19 @@ static void define(at_template *t) {
 
 static bool is_wide(int lanes) { return lanes >= 16; }
 
+/* Registers for so many elements in parts of one size. */
+static long long registers(long long n, long long part, int lanes) {
+    return n / part * ((part + lanes - 1) / lanes) + (n % part + lanes - 1) / lanes;
+}
+
+/* How large a part of so many elements is; lanes: of a register, 0: it is none. */
+static long long part_of(long long n, long long limit, bool tails, int lanes) {
+    const long long most = limit && limit < n ? limit : n, d = at_divisor(n, most);
+    const bool is_near = 2 * d > most;
+    const bool fills = !lanes || 3 * registers(n, d, lanes) < 4 * registers(n, most, lanes);
+    return tails && !(is_near && fills) ? most : d;
+}
+
 static void defaults(at_template *t, int lanes) {
     const at_schedulable *s = (const at_schedulable *)at_template_row_of(t);
     for (int i = 0; i < s->num_limits; i++) {
@@ -34,9 +47,7 @@ static void defaults(at_template *t, int lanes) {
             const at_part_limit *p = &l->part[k];
             int limit = is_wide(lanes) ? p->wide : p->narrow;
             if (p->vectors) limit = p->vectors * lanes;
-            long long most = limit && limit < left ? limit : left;
-            sizes[k - 1] = at_divisor(left, most);
-            if (l->tails && 2 * sizes[k - 1] <= most) sizes[k - 1] = most;
+            sizes[k - 1] = part_of(left, limit, l->tails, p->vectors || p->lanes ? lanes : 0);
             left = (left + sizes[k - 1] - 1) / sizes[k - 1];
         }
         at_default(t, l->knob, sizes);
@@ -157,15 +168,21 @@ static void add_definition(at_text *out, const at_definition *d) {
 static void add_defaults(at_text *out, const at_schedulable *s) {
     if (!s->num_limits) return;
     at_text_add(
-        out, "/* The largest divisor within the limit; the limit itself where none comes near. */\n"
-             "static long long part(long long n, long long limit, int tails) {\n"
-             "    long long most = limit && limit < n ? limit : n, d = at_divisor(n, most);\n"
-             "    return tails && 2 * d <= most ? most : d;\n"
-             "}\n\n"
-             "static void defaults(at_template *t, int lanes) {\n"
-             "    long long left, p[8];\n"
-             "    int wide = lanes >= 16;\n"
-             "    (void)wide;\n");
+        out,
+        "static long long registers(long long n, long long part, int lanes) {\n"
+        "    return n / part * ((part + lanes - 1) / lanes) + (n % part + lanes - 1) / lanes;\n"
+        "}\n\n"
+        "/* The largest divisor within the limit; the limit itself where none comes near, or it\n"
+        " * fills registers better. */\n"
+        "static long long part(long long n, long long limit, int tails, int lanes) {\n"
+        "    long long most = limit && limit < n ? limit : n, d = at_divisor(n, most);\n"
+        "    int fills = !lanes || 3 * registers(n, d, lanes) < 4 * registers(n, most, lanes);\n"
+        "    return tails && !(2 * d > most && fills) ? most : d;\n"
+        "}\n\n"
+        "static void defaults(at_template *t, int lanes) {\n"
+        "    long long left, p[8];\n"
+        "    int wide = lanes >= 16;\n"
+        "    (void)wide;\n");
     for (int i = 0; i < s->num_limits; i++) {
         const at_split_limits *l = &s->limits[i];
         at_text_add(out, "    left = at_evaluate(t, ");
@@ -177,7 +194,7 @@ static void add_defaults(at_text *out, const at_schedulable *s) {
             if (m->vectors) at_text_addf(out, "%d * lanes", m->vectors);
             else if (m->wide == m->narrow) at_text_addf(out, "%d", m->wide);
             else at_text_addf(out, "wide ? %d : %d", m->wide, m->narrow);
-            at_text_addf(out, ", %d);\n", l->tails);
+            at_text_addf(out, ", %d, %s);\n", l->tails, m->vectors || m->lanes ? "lanes" : "0");
             if (k > 1) at_text_addf(out, "    left = (left + p[%d] - 1) / p[%d];\n", k - 1, k - 1);
         }
         at_text_add(out, "    at_default(t, ");

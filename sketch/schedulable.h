@@ -16,10 +16,13 @@
  * 16 lanes and for shorter ones; 0: no limit. */
 typedef struct at_part_limit {
     int vectors, wide, narrow;
+    bool lanes; /* the part is lanes, as one of so many vectors is */
 } at_part_limit;
 typedef struct at_split_limits {
     const char *knob, *axis;
-    bool tails; /* where no divisor comes near it, the limit itself */
+    /* Where no divisor comes near it, the limit itself; of lanes also where it takes three quarters
+     * of the registers that the divisor leaves a part of empty. */
+    bool tails;
     int num_parts;
     at_part_limit part[8]; /* [num_parts] the first is not looked at */
 } at_split_limits;

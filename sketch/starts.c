@@ -9,7 +9,8 @@
  *
  * Where other lanes are cut from one step of a sum to the next, sums would wait in memory for each
  * step, so these sketches are what a task has by default, unless lanes read every second to fourth
- * element, where some windows take less time so and some more. They are the default, too, where
+ * element by a condition, where some windows take less time so and some more; a bound of an index
+ * finds these elements one by one. They are the default, too, where
  * bytes are padded by another number than 0, such as a zero point, or to more channels, and where
  * the points of a row and their channels become one axis: such products are no dot products.
  *
@@ -159,8 +160,8 @@ static const char *strip(const sketch_state *s, sketch_start *out) {
                 continue;
             strips[from] = true;
             out->is_preferred |= other;
-            out->is_preferred |=
-                vec >= 0 && f->access[i].stride[vec] == 1 && f->access[i].is_cut_unevenly[vec];
+            out->is_preferred |= vec >= 0 && f->access[i].is_cut_unevenly[vec] &&
+                                 (f->access[i].stride[vec] == 1 || !f->access[i].is_guarded);
             word = add_word(s, word, "strip", &c->tensors[from]);
         }
     }
