@@ -78,7 +78,7 @@ static void add_operation(counting *k, const at_expr *e, bool in_sum, counted *o
                         : e->op == AT_X_DIV && !is_product(e) ? 1
                                                               : 0;
     uint32_t axes = 0;
-    bool unused;
+    bool unused = false;
     out->operations += all;
     if (in_sum && e->op == AT_X_MUL && (k->target->fused || !k->has_product)) {
         k->has_product = true;
