@@ -17,8 +17,8 @@ void at_net_move_edges(at_net *net);
 
 /* group_norms.c: groups of channels are normalized by one node. */
 void at_net_find_group_norms(at_net *net);
-/* graph.c: the text and the kind of a node that has its op, version, inputs and attributes; false:
- * it cannot be, and the node is as it was. */
+/* net_node.c: the text and the kind of a node that has its op, version, inputs and attributes;
+ * false: it cannot be, and the node is as it was. */
 bool at_net_write_node(at_net *net, at_net_node *n);
 
 /* shuffles.c: convolutions read shuffled channels where they were before. */

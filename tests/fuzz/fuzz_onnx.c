@@ -87,7 +87,7 @@ static void branch(onnx_graph *g) {
     onnx_output(&then, "a");
     onnx_node(&otherwise, "Exp", "x", "b", "");
     onnx_output(&otherwise, "b");
-    onnx_node_with_graphs(g, "If", "c", "y", "then_branch", &then, "else_branch", &otherwise);
+    onnx_node_with_graphs(g, "If", "c", "y", "", "then_branch", &then, "else_branch", &otherwise);
 }
 
 static bool seed(int i, at_text *out) {

@@ -108,20 +108,26 @@ static at_text begin_node(const char *op, const char *inputs, const char *output
     return node;
 }
 
+static void add_attributes(at_text *node, const char *attributes) {
+    for (const char *p = attributes; *p; p += strspn(p, " ")) {
+        const size_t n = strcspn(p, " ");
+        add_attribute(node, p, n);
+        p += n;
+    }
+}
+
 void onnx_node(onnx_graph *g, const char *op, const char *inputs, const char *outputs,
                const char *attributes) {
     at_text node = begin_node(op, inputs, outputs);
-    for (const char *p = attributes; *p; p += strspn(p, " ")) {
-        const size_t n = strcspn(p, " ");
-        add_attribute(&node, p, n);
-        p += n;
-    }
+    add_attributes(&node, attributes);
     pb_message(&g->bytes, 1, &node);
 }
 
 void onnx_node_with_graphs(onnx_graph *g, const char *op, const char *inputs, const char *outputs,
-                           const char *name1, onnx_graph *g1, const char *name2, onnx_graph *g2) {
+                           const char *attributes, const char *name1, onnx_graph *g1,
+                           const char *name2, onnx_graph *g2) {
     at_text node = begin_node(op, inputs, outputs);
+    add_attributes(&node, attributes);
     const char *const names[] = {name1, name2};
     onnx_graph *const graphs[] = {g1, g2};
     for (int i = 0; i < 2; i++) {

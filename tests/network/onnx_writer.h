@@ -16,7 +16,8 @@ void onnx_node(onnx_graph *g, const char *op, const char *inputs, const char *ou
                const char *attributes);
 /* The same with a graph as the value of an attribute, which it takes; up to two of them. */
 void onnx_node_with_graphs(onnx_graph *g, const char *op, const char *inputs, const char *outputs,
-                           const char *name1, onnx_graph *g1, const char *name2, onnx_graph *g2);
+                           const char *attributes, const char *name1, onnx_graph *g1,
+                           const char *name2, onnx_graph *g2);
 /* dims: "1,3,H,W", names are dimensions without a number; "" is a single element. */
 void onnx_input(onnx_graph *g, const char *name, at_net_type type, const char *dims);
 void onnx_output(onnx_graph *g, const char *name);

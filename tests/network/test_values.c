@@ -483,7 +483,7 @@ static void bound(void **state) {
         onnx_output(&then, "a");
         onnx_node(&otherwise, "Neg", "x", "b", "");
         onnx_output(&otherwise, "b");
-        onnx_node_with_graphs(&g, "If", "is_high", "y", "then_branch", &then, "else_branch",
+        onnx_node_with_graphs(&g, "If", "is_high", "y", "", "then_branch", &then, "else_branch",
                               &otherwise);
         onnx_output(&g, "y");
         at_net *net = open_graph(&g, &(at_net_options){.sets = i ? "rate=8000" : "rate=16000"});
