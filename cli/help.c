@@ -99,7 +99,7 @@ static const struct {
      {"--args", "--fuse", "--workload", "--only", "--trials", "--time", "--log", "--baseline",
       "--quiet", "--verbose", "--json", "--help"}},
     {"A command", {"--command", "--knob", "--require", "--metric", "--higher"}},
-    {"Network", {"--dim", "--set", "--weights", "--input", "--output", "--max-error"}},
+    {"Network", {"--dim", "--set", "--until", "--weights", "--input", "--output", "--max-error"}},
     {"Measuring",
      {"--threads", "--isa", "--compiler", "--pack", "--cache", "--timeout", "--weight", "--array",
       "--sparsity", "--block", "--on", "--sandbox", "--paranoid", "--stats", "--final-dialect"}},

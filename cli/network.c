@@ -14,6 +14,7 @@ at_status at_check_no_network(const at_options *o, at_error *err) {
                        "parts take what estimates put first");
     const char *given = o->dims                                               ? "--dim"
                         : o->sets                                             ? "--set"
+                        : o->until                                            ? "--until"
                         : o->net_inputs.num                                   ? "--input"
                         : o->weights                                          ? "--weights"
                         : o->verb == AT_VERB_RUN && o->output                 ? "--output"
@@ -55,8 +56,12 @@ at_status at_check_network(const at_options *o, at_error *err) {
     return AT_OK;
 }
 
+at_net_options at_network_options(const at_options *o) {
+    return (at_net_options){.dims = o->dims, .sets = o->sets, .until = o->until};
+}
+
 at_status at_network_open(const at_options *o, at_net **out, at_error *err) {
-    const at_net_options n = {.dims = o->dims, .sets = o->sets};
+    const at_net_options n = at_network_options(o);
     return at_net_open(o->operands[0], &n, out, err);
 }
 
@@ -64,6 +69,7 @@ void at_network_add_words(at_text *out, const at_options *o) {
     at_text_add_word(out, o->operands[0]);
     if (o->dims) at_text_add(out, " --dim"), at_text_add_word(out, o->dims);
     if (o->sets) at_text_add(out, " --set"), at_text_add_word(out, o->sets);
+    if (o->until) at_text_add(out, " --until"), at_text_add_word(out, o->until);
     if (at_given(o, "--threads"))
         at_text_addf(out, " --threads %lld", (long long)o->engine.threads);
     if (o->engine.isa) at_text_addf(out, " --isa %s", o->engine.isa);

@@ -13,6 +13,7 @@ at_status at_check_no_network(const at_options *o, at_error *err);
 /* AT_E_USAGE: options that are about kernels beside a network. */
 at_status at_check_network(const at_options *o, at_error *err);
 /* With the sizes that the options give. */
+at_net_options at_network_options(const at_options *o);
 at_status at_network_open(const at_options *o, at_net **out, at_error *err);
 /* " net.onnx --dim N=1": what a command that is proposed says of it. */
 void at_network_add_words(at_text *out, const at_options *o);

@@ -217,7 +217,7 @@ static at_status find_sets(const at_options *o, programs *all, at_error *err) {
 
 /* A main runs the largest size that is not listed. */
 static at_status find_loops(at_arena *a, const at_options *o, programs *all, at_error *err) {
-    const at_net_options options = {.sets = o->sets};
+    const at_net_options options = at_network_options(o);
     AT_TRY(
         at_net_find_loops(a, all->nets[all->sizes.n - 1], &options, &all->sizes, &all->loops, err));
     all->sized.no_loops = all->loops.fault;

@@ -1,6 +1,8 @@
 /* cli/network_arrays.c: see network_arrays.h. */
 #include "cli/network_arrays.h"
 
+#include "cli/network.h"
+
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -170,8 +172,9 @@ at_status at_net_arrays_open(at_arena *a, const at_options *o, at_net_arrays *ou
     at_rng rng;
     at_net_arrays *x = out;
     *x = (at_net_arrays){.arena = a, .o = o};
-    const at_net_options options = {
-        .dims = o->dims, .sets = o->sets, .array_of = array_of, .ctx = x};
+    at_net_options options = at_network_options(o);
+    options.array_of = array_of;
+    options.ctx = x;
     at_rng_seed(&rng, o->engine.seed, 51);
     AT_TRY(check_once(a, "--input", o->net_inputs.items, o->net_inputs.num, err));
     AT_TRY(check_once(a, "--output", o->net_outputs.items, o->net_outputs.num, err));

@@ -66,6 +66,10 @@ static const at_option_row rows[] = {
      TO(dims), 0, 0},
     {"--set", "NAME=X,..", KERNEL | V(REPORT), NULL,
      "of a network: all elements of an input, which is a constant then", TEXT, TO(sets), 0, 0},
+    {"--until", "NAMES", KERNEL | V(REPORT), NULL,
+     "of a network: these values are returned, and what is behind them is not read; several with "
+     "commas",
+     TEXT, TO(until), 0, 0},
     {"--weights", "WHERE", V(APPLY), NULL,
      "of a network: what it knows goes to a file beside the C, or into its source: file, source; "
      "default: file",

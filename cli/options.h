@@ -75,8 +75,9 @@ typedef struct at_options {
     at_request request;
     const char *log, *index; /* index: one, or a list of them */
     const char *workload;
-    const char *dims, *sets; /* of a network: sizes by name, values of inputs */
-    const char *weights;     /* of a network: where they are written, file or source */
+    /* of a network: sizes by name, values of inputs, values to return */
+    const char *dims, *sets, *until;
+    const char *weights; /* of a network: where they are written, file or source */
     at_named_files net_inputs, net_outputs;
     int task, num_tasks; /* of the workload, from 1; 0: there is none */
     int64_t count;       /* how often the task is in it */

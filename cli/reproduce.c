@@ -23,7 +23,7 @@ static bool is_left_out(const at_options *o, const char *name) {
     static const char *const always[] = {"--log",  "--line",    "--config", "--index", "--sketch",
                                          "--keep", "--json",    "--color",  "--quiet", "--debug",
                                          "--help", "--verbose", "--fuse",   "--cache", NULL};
-    static const char *const of_network[] = {"--dim", "--set", "--max-error", NULL};
+    static const char *const of_network[] = {"--dim", "--set", "--until", "--max-error", NULL};
     return is_among(always, name) || (at_is_network(o) && is_among(of_network, name));
 }
 

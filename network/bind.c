@@ -39,6 +39,31 @@ at_status net_bind_begin(net_builder *b) {
     return parse_pairs(b, "--set", o->sets, false, &b->sets);
 }
 
+at_status net_bind_outputs(net_builder *b, at_net_subgraph *g) {
+    const char *text = b->options->until;
+    size_t n;
+    if (!text) return AT_OK;
+    g->outputs.len = 0;
+    for (const char *p = text; p; p = p[n] ? p + n + 1 : NULL) {
+        n = strcspn(p, ",");
+        const char *name = at_strndup(b->net->arena, p, n);
+        bool is_there = false;
+        for (int i = 0; i < g->nodes.len; i++)
+            for (int k = 0; k < g->nodes.data[i].outputs.len; k++)
+                is_there |= *name && !strcmp(g->nodes.data[i].outputs.data[k], name);
+        for (int i = 0; i < g->outputs.len; i++)
+            if (!strcmp(g->outputs.data[i].name, name))
+                return at_fail(b->err, AT_E_USAGE, "--until %s: \"%s\" is given twice", text, name);
+        if (!is_there)
+            return at_fail(b->err, AT_E_USAGE,
+                           "--until %s: \"%s\" is no output of a node of %s; names with commas "
+                           "between them are accepted",
+                           text, name, b->net->path);
+        *at_push(b->net->arena, &g->outputs) = (net_port){.name = name};
+    }
+    return AT_OK;
+}
+
 static net_pair *find(net_pairs *p, const char *name) {
     for (int i = 0; i < p->len; i++)
         if (!strcmp(p->data[i].name, name)) {

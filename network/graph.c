@@ -21,8 +21,9 @@ static at_status tell_missing(const net_builder *b) {
         if (m->count > 1) at_text_addf(&list, " and %d more", m->count - 1);
         at_text_add(&list, ")");
     }
-    at_fail(b->err, AT_E_INPUT, "%s: needs what is not there yet: %s", b->net->path,
-            at_text_str(&list));
+    at_fail(b->err, AT_E_INPUT,
+            "%s: needs what is not there yet: %s; --until NAMES returns values before it",
+            b->net->path, at_text_str(&list));
     at_text_free(&list);
     return AT_E_INPUT;
 }
@@ -165,8 +166,9 @@ static at_status add_node(net_builder *b, net_scope *s, const net_raw_node *n) {
 
 static at_status add_nodes(net_builder *b, net_scope *s, const at_net_subgraph *g) {
     const int *order;
-    AT_TRY(net_order(b, g, &order));
-    for (int i = 0; i < g->nodes.len; i++) AT_TRY(add_node(b, s, &g->nodes.data[order[i]]));
+    int num;
+    AT_TRY(net_order(b, g, &order, &num));
+    for (int i = 0; i < num; i++) AT_TRY(add_node(b, s, &g->nodes.data[order[i]]));
     return AT_OK;
 }
 
@@ -208,6 +210,7 @@ static at_status find_outputs(net_builder *b, const net_scope *s) {
 static at_status build_graph(net_builder *b) {
     net_scope top = {.names = {.arena = b->arena}};
     AT_TRY(check_versions(b));
+    AT_TRY(net_bind_outputs(b, b->model->graph));
     AT_TRY(net_add_constants(b, &top, b->model->graph));
     AT_TRY(add_inputs(b, &top, b->model->graph));
     AT_TRY(add_nodes(b, &top, b->model->graph));

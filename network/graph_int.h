@@ -60,8 +60,12 @@ const at_net_tensor *net_bind_array(net_builder *b, const char *input, bool *is_
 const net_pair *net_bind_value(net_builder *b, const char *input); /* NULL: it is not set */
 at_status net_bind_end(net_builder *b, const char *const *inputs, int num_inputs);
 
-/* Nodes of a graph, each behind those that it reads. */
-at_status net_order(net_builder *b, const at_net_subgraph *g, const int **order);
+/* The outputs that are wanted in place of the graph's. */
+at_status net_bind_outputs(net_builder *b, at_net_subgraph *g);
+
+/* Nodes of a graph, each behind those that it reads; where outputs are wanted in place of the
+ * file's, those of the graph that these need. */
+at_status net_order(net_builder *b, const at_net_subgraph *g, const int **order, int *num);
 
 /* ---- net_builder.c --------------------------------------------------------------------------- */
 

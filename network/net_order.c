@@ -52,8 +52,26 @@ static bool is_ordered(const ordering *o) {
     return true;
 }
 
-at_status net_order(net_builder *b, const at_net_subgraph *g, const int **order) {
+/* Leaves those out that no output needs. */
+static int keep_needed(const ordering *o, int *order, int n) {
+    bool *needed = AT_NEW_ARRAY(o->b->arena, bool, n + 1);
+    for (int i = 0; i < o->g->outputs.len; i++) {
+        const int from = net_names_find(&o->producer, o->g->outputs.data[i].name);
+        if (from >= 0) needed[from] = true;
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        const int_list *readers = &o->readers[order[i]];
+        for (int k = 0; k < readers->len; k++) needed[order[i]] |= needed[readers->data[k]];
+    }
+    int len = 0;
+    for (int i = 0; i < n; i++)
+        if (needed[order[i]]) order[len++] = order[i];
+    return len;
+}
+
+at_status net_order(net_builder *b, const at_net_subgraph *g, const int **order, int *num) {
     const int n = g->nodes.len;
+    const bool all = !b->options->until || g != b->model->graph;
     ordering o = {.b = b, .g = g, .producer = {.arena = b->arena}};
     o.readers = AT_NEW_ARRAY(b->arena, int_list, n + 1);
     o.waits = AT_NEW_ARRAY(b->arena, int, n + 1);
@@ -62,16 +80,17 @@ at_status net_order(net_builder *b, const at_net_subgraph *g, const int **order)
     int *out = AT_NEW_ARRAY(b->arena, int, n + 1), len = 0;
     *order = out;
     if (is_ordered(&o)) {
-        for (int i = 0; i < n; i++) out[i] = i;
-        return AT_OK;
+        while (len < n) out[len] = len, len++;
+    } else {
+        for (int i = 0; i < n; i++)
+            if (!o.waits[i]) out[len++] = i;
+        for (int i = 0; i < len; i++)
+            for (int k = 0; k < o.readers[out[i]].len; k++) {
+                const int reader = o.readers[out[i]].data[k];
+                if (!--o.waits[reader]) out[len++] = reader;
+            }
     }
-    for (int i = 0; i < n; i++)
-        if (!o.waits[i]) out[len++] = i;
-    for (int i = 0; i < len; i++)
-        for (int k = 0; k < o.readers[out[i]].len; k++) {
-            const int reader = o.readers[out[i]].data[k];
-            if (!--o.waits[reader]) out[len++] = reader;
-        }
+    *num = all || len < n ? len : keep_needed(&o, out, n);
     if (len == n) return AT_OK;
     int i = 0;
     while (!o.waits[i]) i++;

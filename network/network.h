@@ -157,6 +157,9 @@ int64_t at_net_weights_bytes(const at_net *net);
 typedef struct at_net_options {
     const char *dims; /* "batch=1,seq=128"; x[0]=1 is a size of the input x; NULL: none */
     const char *sets; /* "sr=16000": all elements of the input sr; NULL: none */
+    /* "boxes,scores": values that are returned instead of the file's outputs; nodes that they do
+     * not need are not read. NULL: the outputs */
+    const char *until;
     /* The array that is given for an input, which has its sizes; *is_constant: its elements, too,
      * so that what depends on them is known. Returns NULL where there is none; may be NULL. */
     const at_net_tensor *(*array_of)(void *ctx, const char *input, bool *is_constant);

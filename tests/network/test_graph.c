@@ -111,6 +111,39 @@ static void refused(void **state) {
                    "NoSuch (node \"NoSuch\" and 1 more); Nor (node \"Nor\")");
 }
 
+/* What is behind the values that are wanted may be anything; what they do not need is not read. */
+static void until(void **state) {
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        static const struct {
+            const char *until, *says;
+        } rows[] = {{"b,a", NULL},
+                    {"c", "NoSuch (node \"NoSuch\")"},
+                    {"x", "--until x: \"x\" is no output of a node"},
+                    {"a,", "\"\" is no output of a node"},
+                    {"a,a", "--until a,a: \"a\" is given twice"}};
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "4");
+        onnx_node(&g, "Nor", "x", "d", "");
+        onnx_node(&g, "NoSuch", "b", "c", "");
+        onnx_node(&g, "Relu", "x", "a", "");
+        onnx_node(&g, "Neg", "a", "b", "");
+        onnx_output(&g, "c");
+        onnx_output(&g, "d");
+        const at_net_options o = {.until = rows[i].until};
+        if (rows[i].says) {
+            expect_refused(&g, 13, &o, i == 1 ? AT_E_INPUT : AT_E_USAGE, rows[i].says);
+            continue;
+        }
+        at_net *net = onnx_open_as(arena, &g, 13, &o);
+        assert_int_equal(net->nodes.len, 2);
+        assert_int_equal(net->outputs.len, 2);
+        assert_string_equal(net->values.data[net->outputs.data[0]].name, "b");
+        assert_string_equal(net->values.data[net->outputs.data[1]].name, "a");
+        at_net_close(net);
+    }
+}
+
 static void cycle(void **state) {
     (void)state;
     onnx_graph g = {0};
@@ -182,11 +215,8 @@ static int end(void **state) { return remove_folder(state) || free_arena(state);
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(external_weights),
-        cmocka_unit_test(convolution),
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(cycle),
+        cmocka_unit_test(external_weights), cmocka_unit_test(convolution), cmocka_unit_test(sizes),
+        cmocka_unit_test(refused),          cmocka_unit_test(until),       cmocka_unit_test(cycle),
         cmocka_unit_test(unordered),
     };
     return cmocka_run_group_tests(tests, begin, end);
