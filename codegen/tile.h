@@ -82,10 +82,10 @@ typedef enum at_tile_kind {
     AT_T_FIRST,    /* the first lanes of dst = those of a; the others stay */
     AT_T_ZIP_LOW,  /* of the first 4 lanes, or of every four: a0 b0 a1 b1 */
     AT_T_ZIP_HIGH, /* a2 b2 a3 b3 */
-    AT_T_ZIP_LOW2, /* a0 a1 b0 b1 */
-    AT_T_ZIP_HIGH2, /* a2 a3 b2 b3 */
-    AT_T_FOURS,     /* of every four lanes two of a, then two of b: which, as bits of `by` */
-    AT_T_HALVES,    /* of a's two halves and b's, 0 to 3: (by & 3), then (by >> 4) */
+    AT_T_ZIP_LOW16, /* the same of the eight elements of 16 bits in every four lanes: a0 b0 .. b3 */
+    AT_T_ZIP_HIGH16, /* a4 b4 .. b7 */
+    AT_T_FOURS,      /* of every four lanes two of a, then two of b: which, as bits of `by` */
+    AT_T_HALVES,     /* of a's two halves and b's, 0 to 3: (by & 3), then (by >> 4) */
     AT_T_KIND_COUNT
 } at_tile_kind;
 

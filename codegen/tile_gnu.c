@@ -4,6 +4,7 @@
  * keep accumulators in memory. Each function names its instruction set, so that no -march is
  * needed. */
 #include "codegen/tile_gnu.h"
+#include "codegen/tile_zip.h"
 
 #include <math.h>
 
@@ -67,10 +68,7 @@ static void first(at_text *out, const at_tile *t, const at_tile_op *op) {
 static void join(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->b);
     for (int i = 0; i < t->lanes; i++) {
-        const bool high = op->kind == AT_T_ZIP_HIGH || op->kind == AT_T_ZIP_HIGH2;
-        const bool twos = op->kind == AT_T_ZIP_LOW2 || op->kind == AT_T_ZIP_HIGH2;
-        int lane = i - i % 4 + 2 * high + (twos ? i % 2 : i % 4 / 2) +
-                   (twos ? i % 4 / 2 : i % 2) * t->lanes;
+        int lane = 0;
         if (op->kind == AT_T_FOURS)
             lane = i - i % 4 + (op->by >> 2 * (i % 4) & 3) + i % 4 / 2 * t->lanes;
         if (op->kind == AT_T_HALVES) lane = (op->by >> i / 4 * 4 & 3) * 4 + i % 4;
@@ -81,24 +79,23 @@ static void join(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 /* The instructions do in every four lanes what is wanted of the first. */
 static void zip(at_text *out, const at_tile *t, const at_tile_op *op) {
-    bool high = op->kind == AT_T_ZIP_HIGH || op->kind == AT_T_ZIP_HIGH2;
-    bool twos = op->kind == AT_T_ZIP_LOW2 || op->kind == AT_T_ZIP_HIGH2;
-    if (op->kind >= AT_T_FOURS || (t->lanes > 4 && op->lanes == t->lanes)) {
-        join(out, t, op);
+    static const char *const names[] = {"unpcklps", "unpckhps", "punpcklwd", "punpckhwd"};
+    if (t->target->gnu_zip && op->lanes == 4) {
+        at_text_addf(out, t->target->gnu_zip, names[op->kind - AT_T_ZIP_LOW], op->dst, op->a,
+                     op->b);
         return;
     }
-    if (t->target->gnu_zip) {
-        const char *name = high ? twos ? "unpckhpd" : "unpckhps" : twos ? "unpcklpd" : "unpcklps";
-        at_text_addf(out, t->target->gnu_zip, name, op->dst, op->a, op->b);
-        return;
-    }
-    at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->b);
-    for (int i = 0; i < t->lanes; i++) {
-        int lane = i / 4 * 4 + 2 * high + (twos ? i % 2 : i % 4 / 2);
-        bool of_b = twos ? i % 4 / 2 : i % 2;
-        at_text_addf(out, ", %d", lane + (of_b ? t->lanes : 0));
-    }
-    at_text_add(out, ");\n");
+    const int n = at_tile_zips_16(op) ? 2 * t->lanes : t->lanes;
+    at_text_addf(out, "v%d = ", op->dst);
+    if (n == t->lanes) at_text_addf(out, "__builtin_shufflevector(v%d, v%d", op->a, op->b);
+    else
+        at_text_addf(out,
+                     "({ typedef short at_words __attribute__((vector_size(%d))); "
+                     "(at_vector)__builtin_shufflevector((at_words)v%d, (at_words)v%d",
+                     4 * t->lanes, op->a, op->b);
+    for (int i = 0; i < n; i++)
+        at_text_addf(out, ", %d", at_tile_zip_from(op, i) + (i % 2 ? n : 0));
+    at_text_add(out, n == t->lanes ? ");\n" : "); });\n");
 }
 
 /* The bits of the second operand, as integers. */
@@ -254,10 +251,10 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     case AT_T_MAX: minimum(out, t, op); return;
     case AT_T_ZIP_LOW:
     case AT_T_ZIP_HIGH:
-    case AT_T_ZIP_LOW2:
-    case AT_T_ZIP_HIGH2:
+    case AT_T_ZIP_LOW16:
+    case AT_T_ZIP_HIGH16: zip(out, t, op); return;
     case AT_T_FOURS:
-    case AT_T_HALVES: zip(out, t, op); return;
+    case AT_T_HALVES: join(out, t, op); return;
     default: {
         static const char sign[AT_T_KIND_COUNT] = {
             [AT_T_ADD] = '+', [AT_T_SUB] = '-', [AT_T_MUL] = '*', [AT_T_DIV] = '/'};

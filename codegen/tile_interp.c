@@ -1,6 +1,7 @@
 /* codegen/tile_interp.c: executes a tile program as written, so that a fault is found before any
  * byte is made. */
 #include "codegen/tile.h"
+#include "codegen/tile_zip.h"
 
 #include <float.h>
 #include <math.h>
@@ -95,18 +96,24 @@ static void cut_two(const at_tile *t, const at_tile_op *op, float *d, const floa
     }
 }
 
-/* What puts lanes of two registers together. */
+/* What puts elements of two registers together. */
+static void zip(const at_tile_op *op, char *d, const char *a, const char *b) {
+    const int bytes = at_tile_zips_16(op) ? 2 : 4;
+    for (int i = 0; i < 4 * op->lanes / bytes; i++)
+        memcpy(d + (ptrdiff_t)i * bytes,
+               (i % 2 ? b : a) + (ptrdiff_t)at_tile_zip_from(op, i) * bytes, (size_t)bytes);
+}
+
 static void join(const at_tile_op *op, float *d, const float *a, const float *b) {
-    bool high = op->kind == AT_T_ZIP_HIGH || op->kind == AT_T_ZIP_HIGH2;
-    bool twos = op->kind == AT_T_ZIP_LOW2 || op->kind == AT_T_ZIP_HIGH2;
+    if (op->kind < AT_T_FOURS) {
+        zip(op, (char *)d, (const char *)a, (const char *)b);
+        return;
+    }
     for (int i = 0; i < op->lanes; i++) {
         int four = i - i % 4, which = op->by >> 2 * (i % 4) & 3,
             half = i < 4 ? op->by : op->by >> 4;
         if (op->kind == AT_T_FOURS) d[i] = (i % 4 < 2 ? a : b)[four + which];
-        else if (op->kind == AT_T_HALVES) d[i] = (half & 2 ? b : a)[(half & 1) * 4 + i % 4];
-        else
-            d[i] =
-                ((twos ? i % 4 / 2 : i % 2) ? b : a)[four + 2 * high + (twos ? i % 2 : i % 4 / 2)];
+        else d[i] = (half & 2 ? b : a)[(half & 1) * 4 + i % 4];
     }
 }
 
@@ -279,8 +286,8 @@ static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[]
     case AT_T_FIRST: memcpy(reg[op->dst], reg[op->a], op->lanes * sizeof(float)); break;
     case AT_T_ZIP_LOW:
     case AT_T_ZIP_HIGH:
-    case AT_T_ZIP_LOW2:
-    case AT_T_ZIP_HIGH2:
+    case AT_T_ZIP_LOW16:
+    case AT_T_ZIP_HIGH16:
     case AT_T_FOURS:
     case AT_T_HALVES:
         memcpy(one, reg[op->dst], sizeof one);

@@ -161,16 +161,22 @@ bool at_build_is_counted(const at_ir *n) {
     return at_loop_is_counted(n) && (n->loop.is_listed || straight(&one) < 0);
 }
 
-/* The cells of one vector along loop n, or of as many as fill a register, whose rows lie four
- * apart. */
+/* Do several elements lie in a lane? */
+static bool is_packed(const at_builder *b, const at_ir *cell) {
+    return cell->kind == AT_IR_LOOP || at_transpose_side(b->l, cell) != AT_TILE_SQUARE;
+}
+
+/* The cells of row i of a square whose rows lie along loop n, or of as many squares beside each
+ * other as fill a register. */
 static int load_cells(at_builder *b, const at_ir *n, const at_value *from, int row) {
     const at_ir *inner = n->child;
-    const int fours = (int)at_loop_trips(inner) / AT_TILE_SQUARE;
-    const bool packed = inner->child->kind == AT_IR_LOOP;
+    const int side = at_transpose_side(b->l, inner->child),
+              fours = (int)at_loop_trips(inner) / side;
+    const bool packed = is_packed(b, inner->child);
     b->bound[inner->loop.sym] = row;
     if (fours == 1) return packed ? at_build_packed(b, from) : at_build_value(b, from);
     const at_tile_place first = at_build_locate_load(b, from);
-    b->bound[inner->loop.sym] = row + AT_TILE_SQUARE;
+    b->bound[inner->loop.sym] = row + side;
     const at_tile_place next = at_build_locate_load(b, from);
     if (first.by || first.num_digits) b->failed = true;
     return at_build_load(b, (at_tile_vreg){.load = AT_T_LOAD,
@@ -181,35 +187,43 @@ static int load_cells(at_builder *b, const at_ir *n, const at_value *from, int r
                                            .fours = next.off - first.off});
 }
 
-/* Four vectors along loop n become four along the loop inside it, or as many squares beside each
+/* The rows of a square become its columns: each step interleaves the first half of the registers
+ * with the second. */
+static void turn_round(at_builder *b, int *v, int side, int lanes) {
+    const at_tile_kind low = side == AT_TILE_SQUARE_16 ? AT_T_ZIP_LOW16 : AT_T_ZIP_LOW;
+    for (int done = 1; done < side; done *= 2) {
+        int next[AT_TILE_SQUARE_16];
+        for (int i = 0; i < side; i++) {
+            at_tile_op *op = at_build_emit(b, low + i % 2);
+            op->a = (int16_t)v[i / 2];
+            op->b = (int16_t)v[i / 2 + side / 2];
+            op->lanes = (uint8_t)lanes;
+            next[i] = op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
+        }
+        memcpy(v, next, sizeof *v * (size_t)side);
+    }
+}
+
+/* Vectors along loop n become as many along the loop inside it, or as many squares beside each
  * other as that one counts. */
 static void transpose(at_builder *b, const at_ir *n) {
-    enum { SIDE = AT_TILE_SQUARE };
-    static const uint8_t zips[] = {AT_T_ZIP_LOW, AT_T_ZIP_HIGH, AT_T_ZIP_LOW2, AT_T_ZIP_HIGH2};
     const at_ir *inner = n->child, *cell = inner->child,
                 *copy = cell->kind == AT_IR_LOOP ? cell->child : cell;
-    const int lanes = (int)at_loop_trips(inner);
-    int v[SIDE], pairs[SIDE];
+    const int side = at_transpose_side(b->l, cell),
+              lanes = (int)at_loop_trips(inner) / side * AT_TILE_SQUARE;
+    int v[AT_TILE_SQUARE_16];
     if (b->vec_sym >= 0) b->failed = true;
     if (b->failed) return;
     b->current = NULL;
-    b->vec_lanes = SIDE;
+    b->vec_lanes = AT_TILE_SQUARE;
     b->vec_sym = n->loop.sym;
     b->bound[n->loop.sym] = 0;
     if (cell != copy) b->bound[cell->loop.sym] = 0;
-    for (int i = 0; i < SIDE; i++) v[i] = load_cells(b, n, copy->stmt.val, i);
-    for (int step = 0; step < 2; step++)
-        for (int i = 0; i < SIDE; i++) {
-            at_tile_op *op = at_build_emit(b, zips[2 * step + i % 2]);
-            int *out = step ? v : pairs;
-            op->a = (int16_t)(step ? pairs[i / 2] : v[i / 2 * 2]);
-            op->b = (int16_t)(step ? pairs[i / 2 + 2] : v[i / 2 * 2 + 1]);
-            op->lanes = (uint8_t)lanes;
-            out[i] = op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
-        }
+    for (int i = 0; i < side; i++) v[i] = load_cells(b, n, copy->stmt.val, i);
+    turn_round(b, v, side, lanes);
     b->vec_sym = inner->loop.sym;
     b->bound[inner->loop.sym] = 0;
-    for (int i = 0; i < SIDE; i++) {
+    for (int i = 0; i < side; i++) {
         b->bound[n->loop.sym] = i;
         at_tile_place p = at_build_locate(b, copy->stmt.tensor, copy->stmt.at);
         int s = at_build_find_slot(b, &p, true);
@@ -218,7 +232,7 @@ static void transpose(at_builder *b, const at_ir *n) {
         op->off = p.off;
         op->a = (int16_t)v[i];
         op->lanes = (uint8_t)lanes;
-        op->packed = cell != copy;
+        op->packed = is_packed(b, cell);
     }
     b->vec_sym = -1;
     b->num_stored = 0;

@@ -46,6 +46,8 @@ bool at_is_counted_copy(const at_low *l, const at_ir *n, const at_tile_regs *reg
 /* tile_transpose.c: copies that neither loop of is a vector of on both sides, cut into squares of
  * AT_TILE_SQUARE elements each way. Takes the list. */
 at_ir *at_transpose_copies(at_low *l, at_ir *list, const at_tile_regs *regs);
+/* Cells each way of a square that such a copy, a loop or a statement, is cut into. */
+int at_transpose_side(const at_low *l, const at_ir *cell);
 
 /* tile_alloc.c: virtual registers to real ones; loads are delayed, folded into operations, dropped
  * and loaded again rather than ever stored. false where accumulators alone exceed the register

@@ -4,22 +4,21 @@
  * loaded along one loop, turned round in registers and stored along the other. What is left at the
  * edges is copied element by element. A cell of a square is what a lane holds: an element of 32
  * bits, or, of a loop inside of both, four bytes or two elements of 16 bits that lie side by side.
+ * Elements of 16 bits alone are turned in squares of eight by eight.
  */
 #include "codegen/tile_make.h"
 
-#define SIDE AT_TILE_SQUARE
 #define LOOPS_NEEDED 2
 
 /* What is copied by loop n and the one inside it: loads run along `loaded`, stores along `stored`.
  */
 typedef struct {
     const at_ir *loaded, *stored, *copy;
-    const at_ir *statement; /* of the copy, which is a loop over the elements of a cell */
+    int side; /* cells each way */
 } square;
 
 static bool is_plain(const at_ir *n) {
-    return n && !n->next && n->kind == AT_IR_LOOP && at_loop_is_fixed(n) && !n->loop.is_reduce &&
-           at_loop_trips(n) >= SIDE;
+    return n && !n->next && n->kind == AT_IR_LOOP && at_loop_is_fixed(n) && !n->loop.is_reduce;
 }
 
 static bool runs_along(const at_aff *at, const at_ir *n, const at_ir *other, int64_t cell) {
@@ -40,12 +39,19 @@ static const at_ir *statement_of(const at_low *l, const at_ir *copy) {
         return NULL;
     const at_type to = l->tensors[n->stmt.tensor].type, from = l->tensors[n->stmt.val->tensor].type;
     const int bytes = (int)at_type_bytes(to);
-    if (n == copy) return bytes == 4 && at_type_bytes(from) == 4 ? n : NULL;
+    if (n == copy && bytes == 4) return at_type_bytes(from) == 4 ? n : NULL;
+    if (n == copy) return l->target->has_integers && to == from && bytes == 2 ? n : NULL;
     const int sym = copy->loop.sym;
     return l->target->has_integers && to == from && bytes * at_loop_trips(copy) == 4 &&
                    at_aff_coef(n->stmt.at, sym) == 1 && at_aff_coef(n->stmt.val->at, sym) == 1
                ? n
                : NULL;
+}
+
+int at_transpose_side(const at_low *l, const at_ir *cell) {
+    const bool is_16 =
+        cell->kind == AT_IR_STMT && at_type_bytes(l->tensors[cell->stmt.tensor].type) == 2;
+    return is_16 ? AT_TILE_SQUARE_16 : AT_TILE_SQUARE;
 }
 
 static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *regs, square *s) {
@@ -63,8 +69,10 @@ static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *reg
         copy->stmt.tensor == from->tensor ||
         ((at_aff_opaque_deps(l, copy->stmt.at) | at_aff_opaque_deps(l, from->at)) & loops))
         return false;
+    const int side = at_transpose_side(l, cell);
+    if (at_loop_trips(n) < side || at_loop_trips(inner) < side) return false;
     bool outer_loads = runs_along(from->at, n, inner, size);
-    *s = outer_loads ? (square){n, inner, cell, copy} : (square){inner, n, cell, copy};
+    *s = outer_loads ? (square){n, inner, cell, side} : (square){inner, n, cell, side};
     return runs_along(from->at, s->loaded, s->stored, size) &&
            runs_along(copy->stmt.at, s->stored, s->loaded, size);
 }
@@ -99,19 +107,20 @@ static at_ir *scalar_nest(at_low *l, const at_ir *outer, const at_ir *inner, con
 /* Cells that a square stores along its loop: as many squares beside each other as fill a register
  * are turned round at once. */
 static int64_t width_of(const at_low *l, const square *s) {
-    const int64_t trips = s->stored->loop.hi - s->stored->loop.lo;
-    return l->target->gnu_insert && trips % l->target->lanes == 0 ? l->target->lanes : SIDE;
+    const int64_t trips = s->stored->loop.hi - s->stored->loop.lo,
+                  whole = (int64_t)l->target->lanes / AT_TILE_SQUARE * s->side;
+    return l->target->gnu_insert && trips % whole == 0 ? whole : s->side;
 }
 
 /* Stands for the nest: the squares, then what is left of both loops. */
 static at_ir *cut_squares(at_low *l, const square *s) {
     const int64_t width = width_of(l, s);
-    int64_t rows = (s->loaded->loop.hi - s->loaded->loop.lo) / SIDE,
+    int64_t rows = (s->loaded->loop.hi - s->loaded->loop.lo) / s->side,
             columns = (s->stored->loop.hi - s->stored->loop.lo) / width;
     at_ir *inner = scalar_nest(l, s->loaded, s->stored, s->copy);
     at_ir *along = inner->child;
     at_ir *columns_loop = blocks_of(l, along, columns, width),
-          *rows_loop = blocks_of(l, inner, rows, SIDE);
+          *rows_loop = blocks_of(l, inner, rows, s->side);
     inner->loop.ann = AT_ANN_UNROLL;
     inner->loop.transposes = true;
     along->loop.ann = AT_ANN_VEC;
@@ -123,9 +132,9 @@ static at_ir *cut_squares(at_low *l, const square *s) {
         rest->child->loop.lo += columns * width;
         last = last->next = rest;
     }
-    if (s->loaded->loop.lo + rows * SIDE < s->loaded->loop.hi) {
+    if (s->loaded->loop.lo + rows * s->side < s->loaded->loop.hi) {
         at_ir *rest = scalar_nest(l, s->loaded, s->stored, s->copy);
-        rest->loop.lo += rows * SIDE;
+        rest->loop.lo += rows * s->side;
         rest->child->loop.hi = rest->child->loop.lo + columns * width;
         last->next = rest;
     }
@@ -173,7 +182,7 @@ static at_ir *distribute(at_low *l, at_ir *n, const at_tile_regs *regs) {
 }
 
 at_ir *at_transpose_copies(at_low *l, at_ir *list, const at_tile_regs *regs) {
-    if (l->target->lanes < SIDE || l->target->is_double) return list;
+    if (l->target->lanes < AT_TILE_SQUARE || l->target->is_double) return list;
     at_ir *head = NULL, **tail = &head;
     for (at_ir *n = list, *next; n; n = next) {
         square s;

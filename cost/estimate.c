@@ -148,31 +148,37 @@ static bool is_grouped(const at_estimator *e, const est_leaf *x) {
 
 /* Does the leaf only turn round what it reads, which lies along one of its last two loops,
  * along[0], while what it writes lies along the other? Registers hold squares of it
- * (codegen/tile_transpose.c). */
-static bool is_turned(const at_estimator *e, const est_leaf *x, int *along) {
-    const int last = x->num_loops - 1;
+ * (codegen/tile_transpose.c). Returns their sides; 0: it does not. */
+static int is_turned(const at_estimator *e, const est_leaf *x, int *along) {
+    const int last = x->num_loops - 1, bytes = (int)x->access[0].buffer->bytes,
+              side = bytes == 4   ? AT_TILE_SQUARE
+                     : bytes == 2 ? AT_TILE_SQUARE_16
+                                  : 0;
     const est_stage *st = &e->stages[x->node->tensor];
     along[0] = along[1] = -1;
-    if (last < 1 || x->num_accesses != 2 || st->operations > 0) return false;
-    if (x->loop[last - 1].ann == AT_ANN_PARA) return false; /* each of its turns is a thread's */
+    if (last < 1 || x->num_accesses != 2 || st->operations > 0) return 0;
+    if (x->loop[last - 1].ann == AT_ANN_PARA) return 0; /* each of its turns is a thread's */
     for (int k = 0; k < 2; k++)
         for (int i = last - 1; i <= last; i++)
-            if (x->access[k].step[i] == 1 && x->access[k].buffer->bytes == 4)
+            if (x->access[k].step[i] == 1 && x->access[k].buffer->bytes == bytes)
                 along[x->access[k].written] = i;
     return along[0] >= 0 && along[1] >= 0 && along[0] != along[1] &&
-           est_min(x->loop[last - 1].turns, x->loop[last].turns) >= AT_TILE_SQUARE;
+                   est_min(x->loop[last - 1].turns, x->loop[last].turns) >= side
+               ? side
+               : 0;
 }
 
 /* The loops over squares, or over squares beside each other along what is written: every line of
  * either is touched once. */
-static const est_leaf *over_squares(at_estimator *e, const est_leaf *x, const int *along) {
-    const int lanes = e->o.target->lanes;
+static const est_leaf *over_squares(at_estimator *e, const est_leaf *x, const int *along,
+                                    int side) {
+    const int whole = e->o.target->lanes / AT_TILE_SQUARE * side;
     at_part part[2];
     double num[2];
     for (int i = 0; i < 2; i++) {
         const int64_t turns = (int64_t)x->loop[along[i]].turns;
-        const bool wide = i && e->o.target->gnu_insert && turns % lanes == 0;
-        part[i] = (at_part){.extent = turns, .size = wide ? lanes : AT_TILE_SQUARE};
+        const bool wide = i && e->o.target->gnu_insert && turns % whole == 0;
+        part[i] = (at_part){.extent = turns, .size = wide ? whole : side};
         num[i] = (double)turns / (double)part[i].size;
     }
     est_leaf *squares = est_cut(e, x, x->num_loops - 2, part, num, along, 2);
@@ -283,10 +289,11 @@ static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int ro
     }
     int along[2];
     const est_leaf *touching = x;
-    if (is_turned(e, x, along)) {
-        touching = over_squares(e, x, along);
+    const int side = is_turned(e, x, along);
+    if (side) {
+        touching = over_squares(e, x, along, side);
         run = x->loop[x->num_loops - 2].turns * x->loop[x->num_loops - 1].turns;
-        moves = vectors = elements / AT_TILE_SQUARE;
+        moves = vectors = elements / side;
     }
     const est_stage *st = &e->stages[x->node->tensor];
     if (st->is_conditional) calls *= 3;

@@ -127,12 +127,20 @@ static void find_outer(block *b) {
     }
 }
 
+/* Elements of a block's row, of twice as many where they have half the bits. */
+static at_part_limit side_of(const block *b) {
+    enum { SIDE = 16 };
+    const bool is_16 = at_type_bytes(b->s->facts->compute->tensors[b->stage].type) == 2;
+    const int side = is_16 ? 2 * SIDE : SIDE;
+    return (at_part_limit){.wide = side, .narrow = side};
+}
+
 /* Where an index divides the axis that is read along, the axis is in groups, and a block stays in
  * one group. */
 static at_status split_rows(block *b) {
     static const at_split_spec any = {.policy = AT_LISTED, .listed = "4 8 16 32 64 128 256"},
                                divides = {.policy = AT_FACTORS, .filter = "last <= 256"};
-    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 16}};
+    const at_part_limit limits[] = {{0}, side_of(b)};
     const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
     const char *loop = t->axes[b->loaded].name, *group;
     bool has_groups = b->s->facts->of[b->stage].divisor[b->loaded] != NULL;
@@ -144,10 +152,8 @@ static at_status split_rows(block *b) {
 }
 
 static at_status split_columns(block *b, bool two_levels) {
-    static const at_part_limit three[] = {{0},
-                                          {.wide = 1, .narrow = 1},
-                                          {.wide = 16, .narrow = 16}},
-                               two[] = {{0}, {.wide = 16, .narrow = 16}};
+    const at_part_limit side = side_of(b), three[] = {{0}, {.wide = 1, .narrow = 1}, side},
+                        two[] = {{0}, side};
     const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
     int last = t->num_axes - 1;
     b->num_columns =

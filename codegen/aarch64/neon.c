@@ -192,15 +192,15 @@ static void fours(at_a64 *x, const at_tile_op *op) {
 /* Of three registers. */
 static bool find_form(const at_tile_op *op, at_a64_form *out) {
     static const at_a64_form forms[AT_T_KIND_COUNT] = {
-        [AT_T_FMA] = AT_A64_FMLA,         [AT_T_FNMA] = AT_A64_FMLS,
-        [AT_T_ADD] = AT_A64_FADD,         [AT_T_SUB] = AT_A64_FSUB,
-        [AT_T_MUL] = AT_A64_FMUL,         [AT_T_DIV] = AT_A64_FDIV,
-        [AT_T_AND] = AT_A64_AND_V,        [AT_T_OR] = AT_A64_ORR_V,
-        [AT_T_INT_ADD] = AT_A64_ADD_V,    [AT_T_INT_SUB] = AT_A64_SUB_V,
-        [AT_T_INT_MUL] = AT_A64_MUL_V,    [AT_T_INT_MIN] = AT_A64_SMIN,
-        [AT_T_INT_MAX] = AT_A64_SMAX,     [AT_T_EQUAL] = AT_A64_FCMEQ,
-        [AT_T_ZIP_LOW] = AT_A64_ZIP1,     [AT_T_ZIP_HIGH] = AT_A64_ZIP2,
-        [AT_T_ZIP_LOW2] = AT_A64_ZIP1_2D, [AT_T_ZIP_HIGH2] = AT_A64_ZIP2_2D};
+        [AT_T_FMA] = AT_A64_FMLA,          [AT_T_FNMA] = AT_A64_FMLS,
+        [AT_T_ADD] = AT_A64_FADD,          [AT_T_SUB] = AT_A64_FSUB,
+        [AT_T_MUL] = AT_A64_FMUL,          [AT_T_DIV] = AT_A64_FDIV,
+        [AT_T_AND] = AT_A64_AND_V,         [AT_T_OR] = AT_A64_ORR_V,
+        [AT_T_INT_ADD] = AT_A64_ADD_V,     [AT_T_INT_SUB] = AT_A64_SUB_V,
+        [AT_T_INT_MUL] = AT_A64_MUL_V,     [AT_T_INT_MIN] = AT_A64_SMIN,
+        [AT_T_INT_MAX] = AT_A64_SMAX,      [AT_T_EQUAL] = AT_A64_FCMEQ,
+        [AT_T_ZIP_LOW] = AT_A64_ZIP1,      [AT_T_ZIP_HIGH] = AT_A64_ZIP2,
+        [AT_T_ZIP_LOW16] = AT_A64_ZIP1_8H, [AT_T_ZIP_HIGH16] = AT_A64_ZIP2_8H};
     *out = forms[op->kind];
     return *out;
 }

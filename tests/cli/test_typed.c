@@ -51,6 +51,8 @@ static void texts_of_types(void **state) {
                                         "parts_of_bytes.te --args N=203",
                                         "padded_bytes.te",
                                         "padded_halves.te",
+                                        "turned_halves.te",
+                                        "turned_halves.te --args M=64,N=96,C=32",
                                         "integer_steps.te",
                                         "integer_steps.te --args T=5,N=37,H=3,W=19",
                                         "integer_cycles.te"};
