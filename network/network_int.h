@@ -170,6 +170,9 @@ const char *op_entry(net_op *o, int k, const char *index, int64_t extent);
 /* Axes from an attribute or an input, as a set; *given: there are some. */
 at_status op_axis_set(net_op *o, const int64_t *axes, int n, int rank, uint32_t *out);
 
+/* exp(d) for d from 0 downwards: what would be a subnormal number is 0. */
+#define OP_SHARE_OF_D "d < -80 ? 0 : exp(d < -80 ? -80 : d)"
+#define OP_TURN 6.283185307179586 /* once around a circle */
 /* Texts: behind the text of the operator, and one by itself. */
 #define op_add(o, ...) at_text_addf(&(o)->text, __VA_ARGS__)
 #define op_format(o, ...) at_format((o)->arena, __VA_ARGS__)

@@ -190,7 +190,7 @@ static void add_shares(net_op *o, const attention *a, const char *all) {
     const char *rows = op_axes(o, "a", 3, dims);
     op_add(o, "m[%s] = max(a3:%lld) t[a0, a1, a2, a3]\n", rows, (long long)a->keys);
     op_add(o,
-           "e[%s] = m[a0, a1, a2] == -inf || d < -80 ? 0 : exp(d < -80 ? -80 : d) where d = t[a0, "
+           "e[%s] = m[a0, a1, a2] == -inf || " OP_SHARE_OF_D " where d = t[a0, "
            "a1, a2, a3] - m[a0, a1, a2]\n",
            all);
     op_add(o, "z[%s] = sum(a3:%lld) e[a0, a1, a2, a3]\n", rows, (long long)a->keys);

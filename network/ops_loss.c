@@ -86,7 +86,8 @@ static at_status softmax_cross_entropy(net_op *o) {
                *in = op_index(o, "a", x->rank), *of = op_term(o, &r, NULL),
                *term = op_term(o, &r, "r"), *terms = op_terms(o, &r);
     op_add(o, "most[%s] = max(%s) x0[%s]\n", rows, terms, term);
-    op_add(o, "sums[%s] = sum(%s) exp(x0[%s] - most[%s])\n", rows, terms, term, of);
+    op_add(o, "sums[%s] = sum(%s) " OP_SHARE_OF_D " where d = x0[%s] - most[%s]\n", rows, terms,
+           term, of);
     op_add(o, "scores[%s] = x0[%s] - most[%s] - log(sums[%s])\n", all, in, of, of);
     AT_TRY(op_out_like(o, 1, x));
     if (op_has_out(o, 1)) op_add(o, "y1[%s] = scores[%s]\n", all, in);

@@ -40,8 +40,7 @@ static at_status softmax_of(net_op *o, softmax_kind kind) {
     }
     /* Of a mask of -100, as windows of attention have, e^-100 would be subnormal, for which a core
      * takes thirty times as long, here and in products. NaN is kept. */
-    op_add(o, "e[%s] = d < -80 ? 0 : exp(d < -80 ? -80 : d) where d = x0[%s] - m[%s]\n", all, in,
-           of);
+    op_add(o, "e[%s] = " OP_SHARE_OF_D " where d = x0[%s] - m[%s]\n", all, in, of);
     op_add(o, "s[%s] = sum(%s) e[%s]\n", rows, terms, term);
     if (kind == LOGARITHM) op_add(o, "y0[%s] = x0[%s] - m[%s] - log(s[%s])\n", all, in, of, of);
     else op_add(o, "y0[%s] = e[%s]/s[%s]\n", all, in, of);

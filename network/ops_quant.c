@@ -355,7 +355,7 @@ static at_status q_linear_softmax(net_op *o) {
     AT_TRY(real_of(o, 0, op_format(o, "x0[%s]", in), &x));
     op_add(o, "e[%s] = %s\n", all, x);
     op_add(o, "m[%s] = max(%s) e[%s]\n", rows, terms, term);
-    op_add(o, "p[%s] = exp(e[%s] - m[%s])\n", all, in, of);
+    op_add(o, "p[%s] = " OP_SHARE_OF_D " where d = e[%s] - m[%s]\n", all, in, of);
     op_add(o, "s[%s] = sum(%s) p[%s]\n", rows, terms, term);
     op_add(o, "r[%s] = p[%s]/s[%s]\n", all, in, of);
     return to_own_output(o, all, in, 3, v->type);

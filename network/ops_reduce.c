@@ -129,7 +129,7 @@ static at_status reduce_log_sum_exp(net_op *o) {
         return AT_OK;
     }
     op_add(o, "m[%s] = max(%s) x0[%s]\n", axes, terms, in);
-    op_add(o, "s[%s] = sum(%s) exp(x0[%s] - m[%s])\n", axes, terms, in, of);
+    op_add(o, "s[%s] = sum(%s) " OP_SHARE_OF_D " where d = x0[%s] - m[%s]\n", axes, terms, in, of);
     op_add(o, "y0[%s] = m[%s] + log(s[%s])\n", axes, of, of);
     return AT_OK;
 }

@@ -177,7 +177,9 @@ static at_status affine_grid(net_op *o) {
         const double size = (double)dims[axes - i], steps = aligned ? size - 1 : size;
         op_add(o, " + x0[a0, a%d, %d]*(a%d*%s%s)", axes + 1, i, axes - i,
                op_number(o, steps > 0 ? 2 / steps : 0),
-               aligned ? " - 1" : op_format(o, " + %s", op_number(o, 1 / size - 1)));
+               !aligned    ? op_format(o, " + %s", op_number(o, 1 / size - 1))
+               : steps > 0 ? " - 1"
+                           : ""); /* one element is in the middle, as in PyTorch */
     }
     op_add(o, "\n");
     return AT_OK;
@@ -216,6 +218,7 @@ static void add_samples(net_op *o, int axis, int64_t size, int64_t bins, int64_t
 
 static at_status roi_align(net_op *o) {
     const at_net_value *x = op_in(o, 0), *rois = op_in(o, 1), *batch = op_in(o, 2);
+    enum { MOST_SAMPLES = 1024 };
     const int64_t samples = op_int(o, "sampling_ratio", 0);
     const char *mode = op_string(o, "mode", "avg"), *place = roi_place(o);
     const bool takes_most = !strcmp(mode, "max");
@@ -226,8 +229,10 @@ static at_status roi_align(net_op *o) {
     if (!takes_most && strcmp(mode, "avg") != 0) return op_missing(o, "mode %s", mode);
     if (strcmp(place, "half_pixel") != 0 && strcmp(place, "output_half_pixel") != 0)
         return op_missing(o, "coordinate_transformation_mode %s", place);
-    if (samples < 1)
-        return op_missing(o, "with as many samples as a box is large (sampling_ratio 0)");
+    if (!samples) return op_missing(o, "with as many samples as a box is large (sampling_ratio 0)");
+    if (samples < 0 || samples > MOST_SAMPLES)
+        return op_fail(o, "a sampling_ratio of %lld; up to %d are accepted", (long long)samples,
+                       MOST_SAMPLES);
     const int64_t dims[] = {rois->dims[0], x->dims[1], op_int(o, "output_height", 1),
                             op_int(o, "output_width", 1)};
     AT_TRY(op_out(o, 0, x->type, 4, dims));

@@ -151,7 +151,7 @@ static at_status window(net_op *o, double a, double b, double c) {
     AT_TRY(op_constant(o, 0, &data));
     const double steps = (double)(op_int(o, "periodic", 1) ? size[0] : size[0] - 1);
     for (int64_t i = 0; i < size[0]; i++) {
-        const double w = 6.283185307179586 * (double)i / steps;
+        const double w = OP_TURN * (double)i / steps;
         at_net_store(type, data, i, steps > 0 ? a - b * cos(w) + c * cos(2 * w) : 1);
     }
     return AT_OK;

@@ -15,7 +15,7 @@ typedef struct transform {
 } transform;
 
 static double entry(const transform *t, int64_t n, int64_t i, int64_t k, int64_t o) {
-    const double angle = 6.283185307179586 * (double)(n * k % t->length) / (double)t->length,
+    const double angle = OP_TURN * (double)(n * k % t->length) / (double)t->length,
                  by = t->is_inverse ? 1 / (double)t->length : 1,
                  twice = t->mirrors && n > 0 && 2 * n != t->length ? 2 : 1;
     const double sine = (i > o) == t->is_inverse ? -sin(angle) : sin(angle);

@@ -182,6 +182,21 @@ static void check_grid(const char *mode, const char *padding, bool aligned) {
     }
 }
 
+/* Of one row with its elements' centres at -1 and 1 the place is in the middle, as in PyTorch. */
+static void grid_of_one_row(void **state) {
+    (void)state;
+    static const float theta[] = {0.5f, 0.25f, 0.125f, 2, 4, -1};
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,2,3");
+    onnx_constant(&g, "sizes", AT_NET_INT64, "4", "1 1 1 3", false);
+    onnx_node(&g, "AffineGrid", "x sizes", "y", "align_corners=1");
+    onnx_output(&g, "y");
+    const double *y = compute(&g, theta);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 2; k++)
+            assert_true(y[2 * i + k] == theta[3 * k] * (i - 1.0) + theta[3 * k + 2]);
+}
+
 static void grids(void **state) {
     (void)state;
     static const char *const modes[] = {"nearest", "linear", "cubic"}, *const paddings[] = {
@@ -484,6 +499,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions),
         cmocka_unit_test(grids),
+        cmocka_unit_test(grid_of_one_row),
         cmocka_unit_test(whole_transforms),
         cmocka_unit_test(half_transforms),
         cmocka_unit_test(windows),

@@ -385,6 +385,7 @@ static void expect_refused(onnx_graph *g, int version, at_status status, const c
 static onnx_graph one_node(const char *op, const char *inputs, const char *attributes) {
     onnx_graph g = {0};
     onnx_input(&g, "x", AT_NET_FLOAT, "1,4,5,5");
+    onnx_constant(&g, "boxes", AT_NET_FLOAT, "1,4", "0 0 1 1", true);
     onnx_constant(&g, "two", AT_NET_INT64, "1", "2", false);
     onnx_constant(&g, "w", AT_NET_FLOAT, "2,3,1,1", "1 2 3 4 5 6", true);
     onnx_constant(&g, "fits", AT_NET_FLOAT, "1,4,1,1", "1 2 3 4", true);
@@ -415,6 +416,9 @@ static void refused(void **state) {
         {"Relu", "x two", "", "has 2 inputs; at most 1 are accepted"},
         {"LayerNormalization", "x five", "", "\"five\" is larger than what it is taken to"},
         {"Reshape", "two x", "", "\"x\" depends on data, and must be known"},
+        {"RoiAlign", "x boxes two", "sampling_ratio=-3", "a sampling_ratio of -3; up to 1024"},
+        {"RoiAlign", "x boxes two", "sampling_ratio=99999",
+         "a sampling_ratio of 99999; up to 1024"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         onnx_graph g = one_node(rows[i].op, rows[i].inputs, rows[i].attributes);
