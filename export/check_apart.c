@@ -47,10 +47,7 @@ static const char helper[] =
     "        }\n"
     "    }\n}\n\n";
 
-void at_file_apart_helper(const at_face *faces, int n, at_text *out) {
-    int most = 0;
-    for (int i = 0; i < n; i++)
-        if (faces[i].runs_apart && faces[i].num > most) most = faces[i].num;
+void at_file_apart_helper(int most, at_text *out) {
     if (most) at_text_addf(out, helper, most + 2); /* the workspace, and what is packed */
 }
 

@@ -39,6 +39,12 @@ static const char real_helper[] =
     "        p[i] = (float)(lo + (hi - lo) * ((double)at_next_2(state) + 0.5) / 4294967296.0);\n"
     "}\n\n";
 
+static const char power_helper[] =
+    "/* The largest power of 2 that is not above it. */\n"
+    "static float at_power(float x) {\n"
+    "    int e;\n"
+    "    return x == 0 ? 0 : (frexpf(x, &e), ldexpf(0.5f, e));\n}\n\n";
+
 static const char entries_helper[] =
     "static int at_compare_entries(const void *x, const void *y) {\n"
     "    int a = *(const int *)x, b = *(const int *)y;\n"
@@ -110,13 +116,12 @@ static void fill_floats(at_text *out, const char *p, long n, const at_fill *f, b
         at_text_addf(out, "    at_make_real(%s, %ldL, %.17g, %.17g, &state);\n", p, n,
                      f->unit * f->lo, f->unit * f->hi);
     if (f->has_powers)
-        at_text_addf(out,
-                     "    for (long i = 3; i < %ldL; i += 4) %s[i] = ldexpf(1, ilogbf(%s[i]));\n",
-                     n, p, p);
+        at_text_addf(out, "    for (long i = 3; i < %ldL; i += 4) %s[i] = at_power(%s[i]);\n", n, p,
+                     p);
     if (f->grain > 0)
         at_text_addf(out,
                      "    for (long i = 1; i < %1$ldL; i += 2) %2$s[i] = (float)(%3$.17g * "
-                     "rint((double)%2$s[i] / %3$.17g));\n",
+                     "((double)%2$s[i] / %3$.17g + 0x1.8p52 - 0x1.8p52));\n",
                      n, p, f->unit * f->grain);
     if (f->power > 0)
         at_text_addf(out, "    for (long i = 1; i < %ldL; i += 2) %s[i] = (float)%.17g;\n", n, p,
@@ -311,8 +316,20 @@ static bool has_floats(const at_face *f) {
     return any;
 }
 
+static bool has_powers(const at_face *f, const at_data_rule *r) {
+    bool any = false;
+    for (int i = 0; i < f->num_inputs; i++) {
+        const int t = f->tensors[i].tensor;
+        if (at_type_of(f->tensors[i].type)->is_int) continue;
+        for (int k = 0; k < r->num_draws; k++) any |= r->draw[k].fill[t].has_powers;
+        any |= r->cover.covers.len && r->cover.fill[t].has_powers;
+    }
+    return any;
+}
+
 void at_file_fill_helpers(const at_face *faces, const at_filling *with, int n, at_text *out) {
     bool any = false, patterns = false, lists = false, apart = false, whole = false, real = false;
+    bool powers = false;
     for (int i = 0; i < n; i++) {
         const at_face *f = &faces[i];
         any |= f->num_inputs > 0;
@@ -320,6 +337,7 @@ void at_file_fill_helpers(const at_face *faces, const at_filling *with, int n, a
         lists |= !f->of->pattern && has_lists(f);
         apart |= has_few_bounds(f, &with[i]);
         *(has_wholes(f, &with[i]) ? &whole : &real) |= has_floats(f);
+        powers |= has_powers(f, &with[i].rule);
     }
     if (any) at_text_add(out, next_2_helper);
     if (patterns) at_text_add(out, pattern_helper);
@@ -327,4 +345,5 @@ void at_file_fill_helpers(const at_face *faces, const at_filling *with, int n, a
     if (apart) at_text_add(out, apart_helper);
     if (whole) at_text_add(out, whole_helper);
     if (real) at_text_add(out, real_helper);
+    if (powers) at_text_add(out, power_helper);
 }

@@ -17,6 +17,11 @@ static const char helpers[] =
     "    if (posix_memalign(&p, 64, bytes + 64)) exit(1);\n"
     "    memset(p, 255, bytes + 64); /* NaN: what is never written shows */\n"
     "    return p;\n}\n\n"
+    "static unsigned at_next(unsigned *state) {\n"
+    "    *state = *state * 1664525u + 1013904223u;\n"
+    "    return *state >> 16;\n}\n\n";
+
+static const char time_helpers[] =
     "static double at_now(void) {\n"
     "    struct timespec t;\n"
     "    clock_gettime(CLOCK_MONOTONIC, &t);\n"
@@ -27,10 +32,7 @@ static const char helpers[] =
     "    if (t < 0.99995e-6) t *= 1e9, unit = \"ns\";\n"
     "    else if (t < 0.99995e-3) t *= 1e6, unit = \"us\";\n"
     "    else if (t < 0.99995) t *= 1e3, unit = \"ms\";\n"
-    "    printf(\"%.*f %s\", t < 9.9995 ? 3 : t < 99.995 ? 2 : t < 999.95, t, unit);\n}\n\n"
-    "static unsigned at_next(unsigned *state) {\n"
-    "    *state = *state * 1664525u + 1013904223u;\n"
-    "    return *state >> 16;\n}\n\n";
+    "    printf(\"%.*f %s\", t < 9.9995 ? 3 : t < 99.995 ? 2 : t < 999.95, t, unit);\n}\n\n";
 
 static const char peak_helpers[] =
     "/* Operations a second of the loop in spin, if they are more than ever before. */\n"
@@ -61,9 +63,14 @@ static void check_cpu(at_text *out, const at_file_kernel *f, bool several) {
                  f->name, f->name, t->name, t->parts, several ? 0 : 1);
 }
 
-/* b: as the task has it; c: in blocks, where that differs. */
+/* b: as the task has it; c: in blocks or in longer rows, where that differs. */
 static bool has_blocks(const at_face *f, const at_face_tensor *t) {
-    return f->fast && t->laid_out && !t->ahead;
+    return t->row || (f->fast && t->laid_out && !t->ahead);
+}
+
+/* Elements of c. */
+static int64_t elements_in_blocks(const at_face_tensor *t) {
+    return t->row ? t->elements / t->own * t->row : t->elements;
 }
 
 static void allocate(at_text *out, const at_face *f, bool exact) {
@@ -78,7 +85,7 @@ static void allocate(at_text *out, const at_face *f, bool exact) {
                          (long long)t->elements);
         if (has_blocks(f, t))
             at_text_addf(out, "    %s *c%d = at_allocate(%lldUL * %d);\n", type, i,
-                         (long long)t->elements, bytes);
+                         (long long)elements_in_blocks(t), bytes);
         if (t->is_ordered)
             at_text_addf(out, "    %s *own%d = at_allocate(%lldUL * %d);\n", type, i,
                          (long long)t->elements, bytes);
@@ -143,7 +150,7 @@ static void buffers(at_text *out, const at_face *f, at_role_of_call call, const 
         }
         if (!at_call_takes(call, t)) continue;
         at_text_addf(out, "%s%c%d", comma,
-                     call == AT_CALL_FAST && has_blocks(f, t) ? 'c' : as_given(t), i);
+                     (call == AT_CALL_FAST || t->row) && has_blocks(f, t) ? 'c' : as_given(t), i);
         comma = ", ";
     }
     at_text_addf(out, "%s%s);\n", comma, call == AT_CALL_PACK ? "packed" : "workspace");
@@ -163,13 +170,24 @@ static void call_family(at_text *out, const at_family *family, const at_face *f)
     at_text_add(out, ", workspace)) return 1;\n");
 }
 
+/* Into longer rows, or back. */
+static void move_rows(at_text *out, const at_face_tensor *t, int i) {
+    char far[80];
+    snprintf(far, sizeof far, "c%d[i / %lldL * %lldL + i %% %lldL]", i, (long long)t->own,
+             (long long)t->row, (long long)t->own);
+    at_text_addf(out, "    for (long i = 0; i < %lldL; i++) ", (long long)t->elements);
+    if (t->is_output) at_text_addf(out, "b%d[i] = %s;\n", i, far);
+    else at_text_addf(out, "%s = b%d[i];\n", far, i);
+}
+
 static void prepare_fast(at_text *out, const at_face *f) {
-    if (f->packs) {
+    if (f->fast && f->packs) {
         at_text_addf(out, "    %s_pack(", f->of->name);
         buffers(out, f, AT_CALL_PACK, "");
     }
     for (int i = 0; i < f->num_inputs; i++)
-        if (has_blocks(f, &f->tensors[i]))
+        if (f->tensors[i].row) move_rows(out, &f->tensors[i], i);
+        else if (has_blocks(f, &f->tensors[i]))
             at_text_addf(out, "    %s_pack_%s(%c%d, c%d);\n", f->of->name, f->tensors[i].name,
                          as_given(&f->tensors[i]), i, i);
 }
@@ -181,7 +199,8 @@ static void call_fast(at_text *out, const at_face *f, const char *indent) {
 
 static void finish_fast(at_text *out, const at_face *f) {
     for (int i = f->num_inputs; i < f->num; i++)
-        if (has_blocks(f, &f->tensors[i]))
+        if (f->tensors[i].row) move_rows(out, &f->tensors[i], i);
+        else if (has_blocks(f, &f->tensors[i]))
             at_text_addf(out, "    %s_unpack_%s(c%d, b%d);\n", f->of->name, f->tensors[i].name, i,
                          i);
 }
@@ -258,7 +277,8 @@ static void say_wrong(at_text *out, const at_face *f, const char *when) {
  * its own: of single numbers the compiler may make vectors, as wide as its options allow. */
 static bool has_peak(const at_face *f) {
     const at_kernel *k = f->of->kernel;
-    return f->of->executed > 0 && k->dialect == AT_DIALECT_GNU && k->target->lanes > 1;
+    return !f->is_part && f->of->executed > 0 && k->dialect == AT_DIALECT_GNU &&
+           k->target->lanes > 1;
 }
 
 static const char *peak_loop_name(at_arena *a, const at_face *f) {
@@ -324,7 +344,7 @@ static void time_it(at_arena *a, at_text *out, const at_face *f, bool exact) {
     at_text_add(out, "        }\n");
     if (judged) judge_time(out, f);
     else at_text_add(out, "    }\n");
-    if (f->fast) finish_fast(out, f);
+    finish_fast(out, f);
     compare(a, out, f, exact);
     say_wrong(out, f, " after it was timed");
     at_text_addf(out, "    printf(\"%s: right, \");\n    at_print_time(best);\n", f->of->name);
@@ -346,12 +366,12 @@ static void run_reference(at_arena *a, at_text *out, const at_face *f) {
 
 static void call_and_compare(at_arena *a, at_text *out, const at_face *f, bool exact) {
     call_fast(out, f, "    ");
-    if (f->fast) finish_fast(out, f);
+    finish_fast(out, f);
     compare(a, out, f, exact);
 }
 
 static void run_fast(at_arena *a, at_text *out, const at_face *f, bool exact) {
-    if (f->fast) prepare_fast(out, f);
+    prepare_fast(out, f);
     call_and_compare(a, out, f, exact);
 }
 
@@ -359,7 +379,7 @@ static void run_fast(at_arena *a, at_text *out, const at_face *f, bool exact) {
 static void run_apart(at_arena *a, at_text *out, const at_face *f, bool exact) {
     char *letters = AT_NEW_ARRAY(a, char, f->num);
     for (int i = 0; i < f->num; i++)
-        letters[i] = f->fast && has_blocks(f, &f->tensors[i]) ? 'c' : as_given(&f->tensors[i]);
+        letters[i] = has_blocks(f, &f->tensors[i]) ? 'c' : as_given(&f->tensors[i]);
     at_file_begin_apart(out, f, letters);
     run_fast(a, out, f, exact);
     at_file_end_apart(out, f);
@@ -387,7 +407,7 @@ static void check_draws(at_arena *a, at_text *out, const at_family *family, cons
     for (int draw = with->rule.num_draws; draw-- > 0;) {
         at_file_fill(out, f, with, &with->rule.draw[draw]);
         run_reference(a, out, f);
-        if (f->name) {
+        if (f->name && !f->is_part) {
             at_text_addf(out, "    %s(", f->name);
             buffers(out, f, AT_CALL_PLAIN, "");
             compare(a, out, f, exact);
@@ -396,7 +416,7 @@ static void check_draws(at_arena *a, at_text *out, const at_family *family, cons
             call_family(out, family, f);
             compare(a, out, f, exact);
         }
-        if (f->fast) run_fast(a, out, f, exact);
+        if (f->fast || f->is_part) run_fast(a, out, f, exact);
     }
     if (f->runs_apart) run_apart(a, out, f, exact);
     call_again(a, out, f, exact);
@@ -407,7 +427,7 @@ static void check(at_arena *a, at_text *out, const at_families *families, const 
     const at_family *family = family_of(families, f);
     const bool exact = with->rule.is_exact;
     at_text_addf(out, "static int at_check_%s(void) {\n", f->of->name);
-    check_cpu(out, f->of, several);
+    if (!f->is_part) check_cpu(out, f->of, several);
     add_shape(out, families, f);
     allocate(out, f, exact);
     if (family)
@@ -423,7 +443,7 @@ static void check(at_arena *a, at_text *out, const at_families *families, const 
                  (long long)reference_workspace);
     check_draws(a, out, family, f, with);
     say_wrong(out, f, "");
-    time_it(a, out, f, exact);
+    if (!f->is_part) time_it(a, out, f, exact);
     release(out, f, exact);
     at_text_add(out, "    return 0;\n}\n\n");
 }
@@ -447,14 +467,15 @@ static at_face as_written(at_arena *a, const at_face *f) {
     return written;
 }
 
-at_status at_file_main(at_arena *a, const at_face *kernels, int n, const at_families *families,
-                       at_text *out, at_error *err) {
+at_status at_file_checks(at_arena *a, const at_face *kernels, int n, const at_families *families,
+                         at_text *out, at_error *err) {
     at_face *faces = AT_NEW_ARRAY(a, at_face, n);
     for (int i = 0; i < n; i++) faces[i] = as_written(a, &kernels[i]);
     bool several = false, covers = false;
     for (int i = 0; i < n; i++) several |= faces[i].of->kernel->target != faces->of->kernel->target;
     at_text_add(out, "\n/* ---- checks ---- */\n");
     at_text_add(out, helpers);
+    if (!faces->is_part) at_text_add(out, time_helpers);
     at_text_add(out, "/* May a result be this far from what it should be? */\n" AT_TEXT_OF(
                          AT_AGREES) "\n\n");
     print_peaks(a, out, faces, n);
@@ -478,6 +499,12 @@ at_status at_file_main(at_arena *a, const at_face *kernels, int n, const at_fami
         at_text_add(out, "\n");
         check(a, out, families, f, &with[i], workspace, several);
     }
+    return AT_OK;
+}
+
+at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_families *families,
+                       at_text *out, at_error *err) {
+    AT_TRY(at_file_checks(a, faces, n, families, out, err));
     at_text_add(out, "int main(void) {\n    int failed = 0;\n");
     for (int i = 0; i < n; i++)
         at_text_addf(out, "    failed += at_check_%s();\n", faces[i].of->name);

@@ -207,6 +207,7 @@ static void header_file(at_arena *a, at_text *out, const at_file_kernel *kernels
 at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const at_file_options *o,
                        at_text *source, at_text *header, at_error *err) {
     at_face *faces = AT_NEW_ARRAY(a, at_face, n);
+    int apart = 0; /* the most tensors of a kernel that runs apart */
     for (int i = 0; i < n; i++) {
         const at_compute *c = kernels[i].program->compute;
         bool converts = c->in_steps;
@@ -218,13 +219,14 @@ at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const 
         at_status s = at_face_make(a, &kernels[i], o->abi, &faces[i], err);
         if (s != AT_OK) return err ? at_fail_at(err, "%s: ", kernels[i].name) : s;
         faces[i].runs_apart = o->with_main && faces[i].threads > 1;
+        if (faces[i].runs_apart && faces[i].num > apart) apart = faces[i].num;
     }
     at_families families = at_file_families(a, faces, n, o);
     at_text declarations = {0};
     add_declarations(&declarations, faces, n, &families);
     source_head(source, kernels, n, families.len > 0, o);
     if (o->with_main) at_file_main_includes(source);
-    at_file_apart_helper(faces, n, source);
+    at_file_apart_helper(apart, source);
     if (o->header) {
         at_text_addf(source, "#include \"%s\"\n\n", o->header);
         header_file(a, header, kernels, o, families.len > 0, at_text_str(&declarations));

@@ -54,6 +54,7 @@ typedef struct at_file_kernel {
     const int *weight_order;
     int ordered_weight;
     const at_general *general; /* for shapes without a kernel; NULL: none */
+    const int64_t *row;        /* of a part: as in at_lower_options; NULL: rows lie side by side */
 } at_file_kernel;
 
 typedef struct at_file_options {
@@ -76,12 +77,22 @@ at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const 
 
 /* Kernels of a program that calls them itself, as static functions, each with its loop tree in a
  * comment: NAME(inputs but for those packed, packed, outputs, workspace). is_late: [n] it prepares
- * weights and indices at every call: NAME(inputs, outputs, workspace). Nothing else is written: no
- * packing. Of one dialect and one instruction set, behind those of others in the same file:
- * *before, NULL at first, grows. prefix: PREFIX_has_SET() tells whether the CPU has it; NULL:
- * nobody asks. */
+ * weights and indices at every call: NAME(inputs, outputs, workspace). Nothing else is written, but
+ * where checks follow: packing. Of one dialect and one instruction set, behind those of others in
+ * the same file: *before, NULL at first, grows. prefix: PREFIX_has_SET() tells whether the CPU has
+ * it; NULL: nobody asks. */
+typedef struct at_part_options {
+    const char *prefix;
+    bool with_checks;
+} at_part_options;
 at_status at_emit_parts(at_arena *a, const at_file_kernel *kernels, int n, const bool *is_late,
-                        const char *prefix, const char **before, at_text *out, at_error *err);
+                        const at_part_options *o, const char **before, at_text *out, at_error *err);
+/* What a source with checks begins with; threads: any kernel runs on several. */
+void at_emit_check_includes(at_text *out, bool threads);
+/* at_check_NAME() of each of these kernels, which at_emit_parts wrote: 0 where it computes what its
+ * text says of data that are made for it, as the main of at_emit_file does. */
+at_status at_emit_part_checks(at_arena *a, const at_file_kernel *kernels, int n,
+                              const bool *is_late, at_text *out, at_error *err);
 
 /* ---- in memory (in_memory.c) ----------------------------------------------------------------- */
 

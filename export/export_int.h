@@ -23,6 +23,7 @@ typedef struct at_face_tensor { /* an input as declared, or an output */
     at_index_range given;
     int64_t elements;
     int64_t packed_at; /* where its copy lies in the packed weights, bytes; -1: none */
+    int64_t own, row;  /* elements of a row of its own, and in memory where that is longer; or 0 */
 } at_face_tensor;
 
 typedef struct at_face {
@@ -36,7 +37,7 @@ typedef struct at_face {
     int64_t packed_bytes;
     int threads;
     bool runs_apart;          /* a main asks for turns of parallel loops apart from each other */
-    bool is_part;             /* one static function is all that is defined */
+    bool is_part;             /* static functions; a main has no time for each */
     const char *parallel_for; /* a function that runs parallel loops on threads; NULL: their own */
     const int64_t *values;    /* with these the computation is of the tensors as they are passed */
 } at_face;
@@ -95,8 +96,9 @@ void at_kernel_define(at_text *out, const at_face *f, const char *prefix);
 /* All of it for TinyCC in memory, its tiles as blobs. Where there is a plain function, also
  * NAME_call(void *const *tensors, void *workspace). */
 void at_kernel_define_in_memory(at_text *out, const at_face *f);
-/* As one static function: the fast one where there is one, else the plain one. */
-void at_kernel_define_part(at_text *out, const at_face *f);
+/* As one static function: the fast one where there is one, else the plain one; with_checks: and
+ * what a check calls before it. */
+void at_kernel_define_part(at_text *out, const at_face *f, bool with_checks);
 /* "void NAME(const float *data, ...)", of a function that there is. Lives in a. */
 const char *at_kernel_prototype(at_arena *a, const at_face *f, at_role_of_call call);
 
@@ -134,10 +136,13 @@ void at_file_cover_helper(at_text *out);
 void at_file_begin_cover(at_text *out, const at_face *f, const at_draw *draw);
 void at_file_end_cover(at_text *out, const at_face *f, const at_draw *draw);
 /* Around a call whose parallel loops run apart; letters: of the array of each tensor. */
-void at_file_apart_helper(const at_face *faces, int n, at_text *out);
+void at_file_apart_helper(int most, at_text *out); /* most: tensors of a kernel */
 void at_file_begin_apart(at_text *out, const at_face *f, const char *letters);
 void at_file_end_apart(at_text *out, const at_face *f);
 void at_file_main_includes(at_text *out);
+/* at_check_NAME() of each. */
+at_status at_file_checks(at_arena *a, const at_face *faces, int n, const at_families *families,
+                         at_text *out, at_error *err);
 at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_families *families,
                        at_text *out, at_error *err);
 

@@ -50,8 +50,10 @@ static int64_t ready_bytes(const at_face *f) {
 
 /* ---- declarations ---------------------------------------------------------------------------- */
 
+static const char *linkage(const at_face *f) { return f->is_part ? "static " : ""; }
+
 static void signature(at_text *out, const at_face *f, const char *name, at_role_of_call call) {
-    at_text_addf(out, "%s%s %s(", f->is_part ? "static " : "",
+    at_text_addf(out, "%s%s %s(", linkage(f),
                  at_call_checks_any(call, f->tensors, f->num) ? "int" : "void", name);
     at_call_list(out, call, f->tensors, f->num, true, f->packs);
     at_text_add(out, ")");
@@ -345,9 +347,9 @@ static void define_plain(at_text *out, const at_face *f) {
 
 static void define_pack(at_text *out, const at_face *f) {
     const at_kernel *k = f->of->kernel;
-    at_text_addf(out, "unsigned long %s_packed_bytes(void) { return %lldUL; }\n\n", f->of->name,
-                 (long long)f->packed_bytes);
-    at_text_addf(out, "%s %s_pack(", pack_type(f), f->of->name);
+    at_text_addf(out, "%sunsigned long %s_packed_bytes(void) { return %lldUL; }\n\n", linkage(f),
+                 f->of->name, (long long)f->packed_bytes);
+    at_text_addf(out, "%s%s %s_pack(", linkage(f), pack_type(f), f->of->name);
     at_call_list(out, AT_CALL_PACK, f->tensors, f->num, true, true);
     at_text_add(out, ") {\n    char *at = (char *)packed;\n    (void)at;\n");
     unused(out, f, AT_CALL_PACK);
@@ -405,22 +407,30 @@ static bool has_loops(const at_face *f, const at_face_tensor *t) {
     return (f->name && t->moves) || (f->fast && (t->packed_at >= 0 || (t->laid_out && !t->ahead)));
 }
 
-/* prefix NULL: it is known that the CPU has the instructions. */
-static void define(at_text *out, const at_face *f, const char *prefix) {
-    const at_kernel *k = f->of->kernel;
-    int64_t ready = ready_bytes(f);
-    parallel_for(out, f);
+static void define_loops(at_text *out, const at_face *f) {
     for (int i = 0; i < f->num; i++)
         if (has_loops(f, &f->tensors[i])) at_layout_loops(out, f, &f->tensors[i]);
-    if (prefix) at_cpu_test(out, f, prefix);
+}
+
+static void define_workspace_bytes(at_text *out, const at_face *f) {
+    const at_kernel *k = f->of->kernel;
+    int64_t ready = ready_bytes(f);
     /* 63 more, to begin at a multiple of 64 wherever the caller's memory lies */
     at_text_addf(
         out,
-        "unsigned long %s_workspace_bytes(int threads) {\n    if (threads < %d) "
+        "%sunsigned long %s_workspace_bytes(int threads) {\n    if (threads < %d) "
         "threads = %d;\n    return %lldUL + %lldUL * (unsigned long)threads;\n}\n\n",
-        f->of->name, f->threads, f->threads,
+        linkage(f), f->of->name, f->threads, f->threads,
         (long long)(rounded(k->workspace_bytes) + ready + (needs_workspace(k) || ready ? 63 : 0)),
         (long long)rounded(k->workspace_per_thread_bytes));
+}
+
+/* prefix NULL: it is known that the CPU has the instructions. */
+static void define(at_text *out, const at_face *f, const char *prefix) {
+    parallel_for(out, f);
+    define_loops(out, f);
+    if (prefix) at_cpu_test(out, f, prefix);
+    define_workspace_bytes(out, f);
     if (has_tables(f)) define_tables(out, f);
     if (f->name) define_plain(out, f);
     if (!f->fast) return;
@@ -472,9 +482,14 @@ void at_kernel_define(at_text *out, const at_face *f, const char *prefix) {
     define(out, f, prefix);
 }
 
-void at_kernel_define_part(at_text *out, const at_face *f) {
+void at_kernel_define_part(at_text *out, const at_face *f, bool with_checks) {
     define_code(out, f->of->kernel);
     parallel_for(out, f);
+    if (with_checks) {
+        define_loops(out, f);
+        define_workspace_bytes(out, f);
+        if (f->fast && f->packs) define_pack(out, f);
+    }
     if (has_tables(f)) define_tables(out, f);
     if (f->fast) define_fast(out, f);
     else define_plain(out, f);

@@ -240,9 +240,16 @@ static const char *kernel_head(at_arena *a, const at_net_kernel *k) {
     return at_text_take(a, &t);
 }
 
+/* Kernels that a main checks, of all programs. */
+typedef struct checked_kernels {
+    AT_VEC(at_file_kernel) kernels;
+    AT_VEC(bool) late;
+} checked_kernels;
+
 typedef struct emitted {
     const at_net_program *p;
     at_engine_options engine;
+    bool checked;
     const char *set; /* "": it is the only one; else names end in it */
     const char **names;
     at_file_kernel *kernels;
@@ -250,6 +257,16 @@ typedef struct emitted {
     bool *late;
     int num;
 } emitted;
+
+/* What the kernel is checked with. */
+static at_status add_written(const at_session *s, at_arena *a, at_file_kernel *out, at_error *err) {
+    at_config own;
+    const at_task *task = at_task_of_config(s->what.task, &s->what.chosen.config, &own);
+    at_program *written;
+    AT_TRY(at_task_written(a, s->what.task, at_task_compute(task), &written, err));
+    out->written = written;
+    return AT_OK;
+}
 
 static at_status add_form(emitted *e, const at_net_build *b, const at_net_kernel *k, int form,
                           int number, at_error *err) {
@@ -270,23 +287,33 @@ static at_status add_form(emitted *e, const at_net_build *b, const at_net_kernel
     e->kernels[e->num++] = (at_file_kernel){.name = name, .head = kernel_head(a, k)};
     AT_TRY(at_session_context(session, false, err));
     at_lower_options lo = at_session_lower_options(session, name);
-    lo.without_pack = !f->is_late;
+    lo.without_pack = !f->is_late && !e->checked;
     AT_TRY(at_candidate_lower(session, a, &session->what.chosen.config, &lo, &c, err));
     at_file_kernel *out = &e->kernels[e->num - 1];
     out->program = c.program, out->kernel = c.kernel, out->threads = session->how.threads;
-    return AT_OK;
+    out->row = f->rows;
+    return e->checked ? add_written(session, a, out, err) : AT_OK;
 }
 
-/* prefix: of what asks for instruction sets; NULL: nothing does. */
+static void add_checked(checked_kernels *to, const emitted *e) {
+    at_arena *a = e->p->arena;
+    for (int i = 0; i < e->num; i++) {
+        *at_push(a, &to->kernels) = e->kernels[i];
+        *at_push(a, &to->late) = e->late[i];
+    }
+}
+
+/* prefix: of what asks for instruction sets; NULL: nothing does. checked: NULL: no main is. */
 static at_status add_kernels(at_text *out, const at_net_program *p, const at_net_build *b,
                              const char *prefix, const char *set, const char **before,
-                             const char **names, at_error *err) {
+                             const char **names, checked_kernels *checked, at_error *err) {
     at_arena *a = p->arena;
     const int n = name_number(p, p->num_kernels, 0);
     emitted e = {.p = p,
                  .engine = b->engine,
                  .set = set,
                  .names = names,
+                 .checked = checked != NULL,
                  .kernels = AT_NEW_ARRAY(a, at_file_kernel, n),
                  .sessions = AT_NEW_ARRAY(a, at_session, n),
                  .late = AT_NEW_ARRAY(a, bool, n)};
@@ -297,8 +324,9 @@ static at_status add_kernels(at_text *out, const at_net_program *p, const at_net
     for (int i = 0, number = 0; i < p->num_kernels; i++)
         for (int f = 0; f < p->kernels[i].forms.len && s == AT_OK; f++)
             s = add_form(&e, b, &p->kernels[i], f, number++, err);
-    if (s == AT_OK && e.num)
-        s = at_emit_parts(a, e.kernels, e.num, e.late, prefix, before, out, err);
+    const at_part_options o = {prefix, checked != NULL};
+    if (s == AT_OK && e.num) s = at_emit_parts(a, e.kernels, e.num, e.late, &o, before, out, err);
+    if (s == AT_OK && checked) add_checked(checked, &e);
     for (int i = 0; i < e.num; i++) at_session_close(&e.sessions[i]);
     return s;
 }
@@ -423,13 +451,34 @@ static void add_header(at_text *out, const at_net_program *programs, int n,
     at_text_free(&guard);
 }
 
+/* check_kernels: each alone. prefix: as add_kernels has it. */
+static at_status add_checks(at_text *out, at_arena *a, const checked_kernels *all,
+                            const char *prefix, at_error *err) {
+    const int n = all->kernels.len;
+    AT_TRY(at_emit_part_checks(a, all->kernels.data, n, all->late.data, out, err));
+    at_text_add(out, "static int check_kernels(void) {\n    int bad = 0, all = 0;\n");
+    for (int i = 0; i < n; i++) {
+        const at_kernel *k = all->kernels.data[i].kernel;
+        const at_target *t = k->target;
+        at_text_add(out, "    ");
+        if (prefix && k->dialect != AT_DIALECT_C && *t->parts)
+            at_text_addf(out, "if (%s_has_%s()) ", prefix, t->name);
+        at_text_addf(out, "all++, bad += at_check_%s();\n", all->kernels.data[i].name);
+    }
+    at_text_add(out, "    printf(\"%d of %d kernels, each on data of its own, are right\\n\", all "
+                     "- bad, all);\n    return bad;\n}\n\n");
+    return AT_OK;
+}
+
 /* One program: its kernels, and the straight line that calls them. */
 static at_status add_program(at_text *out, const at_net_program *programs, int number,
                              const at_net_build *b, const at_net_emit_options *o,
-                             const char *suffix, bool asks, const char **before, at_error *err) {
+                             const char *suffix, bool asks, const char **before,
+                             checked_kernels *checked, at_error *err) {
     const at_net_program *p = &programs[number];
     const char **names = AT_NEW_ARRAY(p->arena, const char *, name_number(p, p->num_kernels, 0));
-    AT_TRY(add_kernels(out, p, b, asks ? o->name : NULL, suffix, before, names, err));
+    AT_TRY(add_kernels(out, p, b, asks ? o->name : NULL, suffix, before, names,
+                       o->expected ? checked : NULL, err));
     add_whole_parts(out, p, names);
     at_text_add(out, "\n");
     add_run(out, p, o, suffix, at_net_known_bytes(programs, number), names);
@@ -441,11 +490,12 @@ at_status at_net_emit(const at_net_program *programs, const at_net_build *builds
     at_text *source = &out->source;
     const char *before = NULL;
     const int sets = num_sets(n, o);
+    checked_kernels all = {0};
     AT_TRY(check_types(programs, err));
     at_net_weights_head(programs, n, out->head);
     add_header(&out->header, programs, n, o);
     add_head(source, programs, n, o);
-    if (o->expected) at_net_emit_main_includes(source);
+    if (o->expected) at_emit_check_includes(source, programs->threads > 1);
     at_text_addf(source, "#include \"%s\"\n\n", o->header);
     at_net_add_halves(source, programs, n, o->expected != NULL);
     at_net_add_whole(source, programs, n, o->sized ? o->sized->loops : NULL);
@@ -455,7 +505,7 @@ at_status at_net_emit(const at_net_program *programs, const at_net_build *builds
         AT_TRY(add_program(source, programs, i, &builds[i], o,
                            joined(programs->arena, o->sized ? o->sized->suffix[i / sets] : "",
                                   sets > 1 ? at_net_set_of(&programs[i]) : ""),
-                           sets > 1 && i < sets, &before, err));
+                           sets > 1 && i < sets, &before, &all, err));
     }
     at_net_emit_weights(source, programs, n, out->head, o);
     add_workspace(source, programs, n, o);
@@ -464,6 +514,8 @@ at_status at_net_emit(const at_net_program *programs, const at_net_build *builds
     at_net_program *sizes = AT_NEW_ARRAY(programs->arena, at_net_program, n);
     for (int i = 0; i < n; i += sets) sizes[i / sets] = programs[i];
     if (o->sized) at_net_emit_sizes(source, sizes, n / sets, o);
-    if (o->expected) at_net_emit_main(sizes, n / sets, o, source);
+    if (!o->expected) return AT_OK;
+    AT_TRY(add_checks(source, programs->arena, &all, sets > 1 ? o->name : NULL, err));
+    at_net_emit_main(sizes, n / sets, o, source);
     return AT_OK;
 }

@@ -107,7 +107,6 @@ void at_net_emit_head(at_text *out, const char *head, const at_net_emit_options 
 void at_net_emit_weights(at_text *out, const at_net_program *programs, int n, const char *head,
                          const at_net_emit_options *o);
 /* net_emit_main.c */
-void at_net_emit_main_includes(at_text *out);
 void at_net_emit_main(const at_net_program *programs, int n, const at_net_emit_options *o,
                       at_text *out);
 

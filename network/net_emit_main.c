@@ -26,10 +26,6 @@ void **at_net_make_inputs(at_arena *a, const at_net *net) {
     return inputs;
 }
 
-void at_net_emit_main_includes(at_text *out) {
-    at_text_add(out, "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\n\n");
-}
-
 static int64_t distance(const at_net_value *v) {
     return (v->elements + MOST_ELEMENTS - 1) / MOST_ELEMENTS;
 }
@@ -289,6 +285,7 @@ void at_net_emit_main(const at_net_program *programs, int n, const at_net_emit_o
                  "    if (%s_weights_fault(weights, %s_weights_bytes()))\n        return "
                  "puts(\"these weights are not this network's\"), 1;\n",
                  o->name, o->name);
+    at_text_add(out, "    bad |= check_kernels();\n");
     for (int i = 0; i < n; i++)
         at_text_addf(out, "    bad |= check%s%s(weights, workspace);\n", o->sized ? "_" : "",
                      o->sized ? o->sized->suffix[i] : "");

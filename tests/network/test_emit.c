@@ -182,6 +182,54 @@ static void sets(void **state) {
     at_net_close(net);
 }
 
+/* Bytes from a convolution to the next one, each with a scale that its kernel reads. */
+static at_net *bytes_network(void) {
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,8,12,12");
+    onnx_constant(&g, "z", AT_NET_INT8, "", "0", false);
+    onnx_constant(&g, "sx", AT_NET_FLOAT, "", "0.0078125", false);
+    onnx_constant(&g, "sw", AT_NET_FLOAT, "", "0.03125", false);
+    onnx_constant(&g, "sy", AT_NET_FLOAT, "", "0.0234567", false);
+    onnx_node(&g, "QuantizeLinear", "x sx z", "q0", "");
+    for (int i = 0; i < 2; i++) {
+        const char *of[] = {at_format(arena, "w%d", i), at_format(arena, "r%d", i),
+                            at_format(arena, "v%d", i)};
+        at_text t = {0};
+        for (int k = 0; k < 8 * 8 * 9; k++) at_text_addf(&t, " %d", (k * 37 + i) % 101 - 50);
+        onnx_constant(&g, of[0], AT_NET_INT8, "8,8,3,3", at_text_str(&t), true);
+        at_text_free(&t);
+        onnx_node(&g, "DequantizeLinear", at_format(arena, "%s sw z", of[0]), of[1], "");
+        onnx_node(&g, "DequantizeLinear", at_format(arena, "q%d %s z", i, i ? "sy" : "sx"), of[2],
+                  "");
+        onnx_node(&g, "Conv", at_format(arena, "%s %s", of[2], of[1]), i ? "y" : "c",
+                  "pads=[1,1,1,1]");
+        if (i) continue;
+        onnx_node(&g, "Relu", "c", "p", "");
+        onnx_node(&g, "QuantizeLinear", "p sy z", "q1", "");
+    }
+    onnx_output(&g, "y");
+    return onnx_open(arena, &g);
+}
+
+/* A scale of a kernel that is 1 % off moves outputs by no more than honest roundings may; the
+ * kernel alone is found wrong. */
+static void scale(void **state) {
+    (void)state;
+    at_net *net = bytes_network();
+    at_net_build b = {.engine.dialect = AT_DIALECT_C};
+    at_net_program p = onnx_program(net, &b);
+    write_network(&p, &b, 1, false);
+    compile_and_run("gcc");
+    assert_int_equal(run("./net | grep 'of its own, are right'"), 0);
+    assert_int_equal(run("sed -i '1,/---- checks/{/= p[0-9]*.0.;$/s/;$/ * 1.01f;/}' net.c"), 0);
+    assert_int_equal(run("grep -q ' [*] 1.01f;$' net.c"), 0);
+    assert_int_equal(run("gcc -O1 net.c -o net"), 0);
+    assert_int_not_equal(run("./net"), 0);
+    assert_int_equal(run("./net | grep 'elements are wrong'"), 0);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
 static int begin(void **state) { return make_arena(state) || make_folder(state); }
 static int end(void **state) { return remove_folder(state) || free_arena(state); }
 
@@ -190,6 +238,7 @@ int main(void) {
         cmocka_unit_test(vectors),
         cmocka_unit_test(plain_c),
         cmocka_unit_test(sets),
+        cmocka_unit_test(scale),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
