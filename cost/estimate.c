@@ -28,21 +28,6 @@ static void find_sizes_through(const est_stage *stages, const at_expr *read, int
     }
 }
 
-static bool is_entry(const at_expr *e, const void *ctx) {
-    const at_compute *c = ctx;
-    return e->op == AT_X_INDEX && at_tensor_has_entries(&c->tensors[e->ref]);
-}
-
-/* Axes in comparisons with what index tensors hold, but for places that these say. */
-static uint32_t axes_by_data(const at_compute *c, const at_expr *e) {
-    uint32_t axes = 0;
-    bool unused = false, compares = e->op >= AT_X_LT && e->op <= AT_X_NE && e->op != AT_X_EQ;
-    if (e->op == AT_X_INDEX) return 0;
-    if (compares && at_expr_find(e, is_entry, c)) at_index_look(e, &axes, &unused);
-    for (int i = 0; i < e->nargs; i++) axes |= axes_by_data(c, e->arg[i]);
-    return axes;
-}
-
 static void stage_init(at_arena *a, const at_compute *c, const at_target *target, int tensor,
                        est_stage *stages) {
     const at_tensor *t = &c->tensors[tensor];
@@ -54,7 +39,7 @@ static void stage_init(at_arena *a, const at_compute *c, const at_target *target
     out->read = reads_unbounded(a, out->read, out->num_reads);
     out->operations = est_operations(c, target, tensor, &out->own);
     out->passed_on = at_stage_passed_on(a, c, tensor);
-    out->by_data = axes_by_data(c, t->body);
+    out->by_data = at_axes_by_data(c, t->body);
     out->is_conditional = out->selects = at_expr_has(t->body, AT_X_SELECT);
     for (int r = 0; r < out->num_reads; r++)
         out->is_conditional |= stages[out->read[r]->ref].is_conditional;

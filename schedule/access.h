@@ -16,6 +16,9 @@ enum { AT_ACCESS_AXES = 32 };
 int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *axis);
 /* Which axes an index depends on, as bits; is it no sum of them times numbers? */
 void at_index_look(const at_expr *e, uint32_t *axes, bool *divides);
+/* Axes in comparisons of an expression with what index tensors hold, as bits, but for places that
+ * these say: data decide along them which terms count. */
+uint32_t at_axes_by_data(const at_compute *c, const at_expr *e);
 /* By how much a step of the axis moves an index: -1, 0, 1, or: */
 enum { AT_STEP_OTHER = 2 };
 int at_index_step(const at_expr *e, int axis);

@@ -1,4 +1,5 @@
 /* sketch/tile.c: a register tile of one sum: its loops and what stands beside it. */
+#include "schedule/access.h"
 #include "sketch/nests.h"
 
 #include <string.h>
@@ -116,6 +117,12 @@ static bool may_be_wide(const tiling *t, int64_t extent) {
     return extent >= TILE_FAR_APART && !tile_shares_operand(t->s, t->stage, c->vec);
 }
 
+/* Rows of which data decide by themselves which terms count are each a tile of its own. */
+static bool is_by_data(const tiling *t, int axis) {
+    const at_compute *c = t->s->facts->compute;
+    return at_axes_by_data(c, c->tensors[t->stage].body) >> axis & 1;
+}
+
 /* Register tiles are whole vectors wide, and as high as registers suffice for; sizes need not
  * divide. */
 static at_status split_vector(tiling *t) {
@@ -136,8 +143,10 @@ static at_status split_vector(tiling *t) {
     const char *parts[3];
     at_part_limit limits[3];
     memcpy(limits, n == 3 ? three : two, sizeof *limits * (size_t)n);
-    /* Where all of the sum is written out, a wide tile only reads what lies side by side. */
-    if (t->choice.all) limits[n - 1].vectors = 4;
+    /* Where all of the sum is written out, a wide tile only reads what lies side by side; so does
+     * one whose rows are tiles of their own. */
+    if (t->choice.all || (t->choice.row >= 0 && is_by_data(t, t->choice.row)))
+        limits[n - 1].vectors = 4;
     if (t->choice.num_with && t->choice.row >= 0) limits[n - 1].vectors = 1;
     /* Each row has a pointer, so there are few rows; they are as wide as registers suffice for. */
     if (nest_has_pointers(&t->choice)) limits[n - 1] = (at_part_limit){.wide = 64, .narrow = 16};
@@ -163,6 +172,7 @@ static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, 
     if (t->choice.height)
         limits[1] = (at_part_limit){.wide = t->choice.height, .narrow = t->choice.height};
     limits[n - 1] = (at_part_limit){.wide = wide, .narrow = narrow};
+    if (is_by_data(t, axis)) limits[n - 1] = (at_part_limit){.wide = 1, .narrow = 1};
     if (is_grouped(t, axis)) spec = within_groups;
     AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec, limits, parts));
     if (tile_is_guarded(t->s, t->stage, axis) && !nest_has_pointers(&t->choice))
