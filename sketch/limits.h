@@ -30,6 +30,7 @@ enum sketch_limit {
     TILE_SMALL_AXIS = 32, /* two levels are enough of it */
     ROWS_LEAD_MOST_SHARED = 4096, /* numbers in 16 KB, which stay in the first-level cache: for
                                      these alone rows leave the order of memory for nothing */
+    COLUMNS_MOST_SHARED = 8192,   /* numbers in 32 KB, which stay there beside rows of a tile */
     TILE_FAR_APART = 512,         /* numbers in 2 KB: places of the first-level cache repeat */
     UNPACK_MOST_USES = 8,   /* sums that need the same number of a few bits: of more it is packed as
                                a float */

@@ -123,6 +123,20 @@ static bool is_by_data(const tiling *t, int axis) {
     return at_axes_by_data(c, c->tensors[t->stage].body) >> axis & 1;
 }
 
+/* Do columns stand beside each other in rows that come from beyond the caches near the core, once
+ * for all of them, while what all columns need for a row stays in the nearest cache? */
+static bool shares_far_rows(const tiling *t) {
+    const at_stage_facts *f = &t->s->facts->of[t->stage];
+    const int row = t->choice.row, vec = t->choice.vec;
+    const double terms = tile_terms_of(t->s, t->stage);
+    if (row < 0 || terms <= 0 || terms * (double)f->inner[vec] > COLUMNS_MOST_SHARED) return false;
+    for (int i = 0; i < f->num_accesses; i++)
+        if (f->access[i].stride[row] && !f->access[i].stride[vec] &&
+            sketch_is_far(t->s, f->access[i].tensor))
+            return true;
+    return false;
+}
+
 /* Register tiles are whole vectors wide, and as high as registers suffice for; sizes need not
  * divide. */
 static at_status split_vector(tiling *t) {
@@ -133,7 +147,8 @@ static at_status split_vector(tiling *t) {
         return AT_OK;
     }
     int64_t extent = t->s->facts->of[t->stage].inner[t->choice.vec];
-    int n = extent > 2 * TILE_SMALL_AXIS ? 3 : 2;
+    const int few = shares_far_rows(t) ? TILE_SMALL_AXIS : 2 * TILE_SMALL_AXIS;
+    int n = extent > few ? 3 : 2;
     static const at_part_limit three[] = {{0}, {.wide = 4, .narrow = 4}, {.vectors = 2}},
                                two[] = {{0}, {.vectors = 2}};
     const char *sizes = "4 8 12 16 24 32 48 64";
