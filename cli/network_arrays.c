@@ -131,7 +131,9 @@ static at_status check_place(const at_net_arrays *x, const char *path, at_error 
     if (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return AT_OK;
     AT_TRY(at_output_open(path, &rules, &f, err));
     at_output_close(f);
-    return AT_OK;
+    const size_t n = strlen(path);
+    if (n > 4 && !strcasecmp(path + n - 4, ".npy")) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "--output %s: a NumPy array is written: name a FILE.npy", path);
 }
 
 /* Over none of the files that are read: the network's, inputs and what outputs should be, a log;

@@ -57,6 +57,16 @@ static at_status ask_moved(at_net_truth *t, const double *errors, double limit, 
     return ask && !t->moved ? at_net_truth_moved(t, err) : AT_OK;
 }
 
+static at_status fail_of_infinite(const at_net_truth *t, int output, const char *whose,
+                                  at_error *err) {
+    const at_net_value *v = &t->net->values.data[t->net->outputs.data[output]];
+    return at_fail(err, AT_E_NO_VALID,
+                   "%s: output \"%s\"%s is not infinite, or no number, at the same places as the "
+                   "network in double%s",
+                   t->net->path, v->name, whose,
+                   v->type == AT_NET_FLOAT16 ? "; float16 ends at 65504" : "");
+}
+
 /* whose: what the errors are of, ahead of "is .. away"; tried: what was in vain. */
 static at_status refuse_wrong(const at_options *o, at_net_truth *t, const double *errors,
                               const char *whose, const char *tried, at_error *err) {
@@ -65,6 +75,7 @@ static at_status refuse_wrong(const at_options *o, at_net_truth *t, const double
     for (int i = 0; i < t->net->outputs.len; i++) {
         if (isnan(errors[i]) || at_net_verdict_of(errors[i], moved_of(t, i), limit) != AT_NET_WRONG)
             continue;
+        if (isinf(errors[i])) return fail_of_infinite(t, i, whose, err);
         return at_fail(
             err, AT_E_NO_VALID,
             "%s: output \"%s\"%s is %.2g of its root mean square away from the network in "

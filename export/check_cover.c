@@ -58,15 +58,11 @@ void at_file_begin_cover(at_text *out, const at_face *f, const at_draw *draw) {
         const at_cover *x = &draw->covers.data[k];
         const int i = input_of(f, x);
         const at_type_facts *type = at_type_of(f->tensors[i].type);
-        const bool half = at_type_is_half(f->tensors[i].type);
         begin_rows(out, x);
-        at_text_addf(out,
-                     "        kept%d[row] = b%d[at];\n"
-                     "        b%d[at] = %s%s%s(%s(%.17g + %.17g * (double)(row %% %lldL)));\n"
-                     "    }\n    }\n",
-                     k, i, i, half ? "at_cut_to_" : "(", half ? type->name : type->c,
-                     half ? "" : ")", type->is_int ? "" : "(float)", x->value, x->unit,
-                     (long long)x->different);
+        at_text_addf(out, "        kept%d[row] = b%d[at];\n        b%d[at] = ", k, i, i);
+        at_file_add_cast(out, f->tensors[i].type);
+        at_text_addf(out, "(%s(%.17g + %.17g * (double)(row %% %lldL)));\n    }\n    }\n",
+                     type->is_int ? "" : "(float)", x->value, x->unit, (long long)x->different);
     }
 }
 

@@ -175,8 +175,6 @@ static bool is_list(const at_face *f, const at_face_tensor *t) {
 static void put_extremes_of(at_text *out, const at_face_tensor *t, int at, const at_draw *draw) {
     enum { MOST = 1024 };
     const int step = (draw->extremes.len + MOST - 1) / MOST | 1;
-    const bool half = at_type_is_half(t->type);
-    const at_type_facts *type = at_type_of(t->type);
     bool any = false;
     for (int k = 0; k < draw->extremes.len; k += step) {
         const at_placed *x = &draw->extremes.data[k];
@@ -193,8 +191,10 @@ static void put_extremes_of(at_text *out, const at_face_tensor *t, int at, const
     at_text_addf(out,
                  "};\n    for (unsigned long k = 0; k < sizeof placed / sizeof *placed; k++)\n"
                  "        for (long i = 0; i <= placed[k].more; i++)\n"
-                 "            b%d[placed[k].at + i * placed[k].step] = %s%s%s(placed[k].value);\n",
-                 at, half ? "at_cut_to_" : "(", half ? type->name : type->c, half ? "" : ")");
+                 "            b%d[placed[k].at + i * placed[k].step] = ",
+                 at);
+    at_file_add_cast(out, t->type);
+    at_text_add(out, "(placed[k].value);\n");
 }
 
 static void put_extremes(at_text *out, const at_face *f, const at_draw *draw) {

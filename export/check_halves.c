@@ -36,6 +36,11 @@ void at_file_half_helpers(const at_face *faces, int n, at_text *out) {
     if (leaves[AT_BF16]) at_text_add(out, bf16_value);
 }
 
+void at_file_add_cast(at_text *out, at_type type) {
+    if (at_type_is_half(type)) at_text_addf(out, "at_cut_to_%s", at_type_of(type)->name);
+    else at_text_addf(out, "(%s)", at_type_of(type)->c);
+}
+
 void at_file_fill_halves(at_text *out, const at_face_tensor *t, int at, const at_text *floats) {
     at_text_addf(out,
                  "    {\n    float *f = at_allocate(%lldUL * 4);\n%s"

@@ -130,6 +130,8 @@ void at_file_fill_helpers(const at_face *faces, const at_filling *with, int n, a
 void at_file_fill(at_text *out, const at_face *f, const at_filling *with, const at_draw *draw);
 /* Of floats of 16 bits: what the main needs, and inputs, of a statement that makes floats f. */
 void at_file_half_helpers(const at_face *faces, int n, at_text *out);
+/* What makes an element of a number, ahead of its parenthesis: "at_cut_to_f16" or "(float)". */
+void at_file_add_cast(at_text *out, at_type type);
 void at_file_fill_halves(at_text *out, const at_face_tensor *t, int at, const at_text *floats);
 /* Of a draw with covers: what the main needs, and the loop around a run of kernel and reference. */
 void at_file_cover_helper(at_text *out);

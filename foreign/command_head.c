@@ -42,6 +42,25 @@ static at_status split_words(at_head *h, const char *line, at_error *err) {
     return AT_OK;
 }
 
+static bool has_knob(const at_head *h, const char *name, size_t n) {
+    for (int i = 0; i < h->knobs.len; i++)
+        if (strlen(h->knobs.data[i].name) == n && !strncmp(h->knobs.data[i].name, name, n))
+            return true;
+    return false;
+}
+
+/* {NAME} in a word where no knob has this name. */
+static const char *unknown_in(const at_head *h, const char *word) {
+    for (const char *p = strchr(word, '{'); p; p = strchr(p + 1, '{')) {
+        const char *name = p + 1, *end = name;
+        while (at_in_name(*end)) end++;
+        if (end > name && *end == '}' && !isdigit((unsigned char)*name) &&
+            !has_knob(h, name, (size_t)(end - name)))
+            return at_strndup(h->arena, name, (size_t)(end - name));
+    }
+    return NULL;
+}
+
 /* ---- the head -------------------------------------------------------------------------------- */
 
 static size_t digits(const char *p) { return strspn(p, "0123456789"); }
@@ -130,6 +149,8 @@ at_status at_command_parse(at_arena *a, const at_bench_command *c, const at_temp
     at_text_free(&text);
     AT_TRY(s);
     AT_TRY(split_words(h, c->line, err));
+    for (int i = 0; i < h->pub.num_flags && !h->pub.unknown; i++)
+        h->pub.unknown = unknown_in(h, h->pub.flags[i]);
     h->pub.metric = at_strdup(a, c->metric);
     h->pub.higher = c->higher;
     h->row.name = name_of(h);

@@ -48,8 +48,9 @@ typedef struct at_foreign {
     const char
         *metric; /* of a command, whose words are flags: the pattern of its figure; else NULL */
     bool higher; /* the largest figure is the best */
-    const char *hash;   /* of the file, what it includes, flags and compiler: 32 hex digits */
-    const char *unused; /* a knob that the file never uses; NULL: there is none */
+    const char *hash;    /* of the file, what it includes, flags and compiler: 32 hex digits */
+    const char *unused;  /* a knob that the file never uses; NULL: there is none */
+    const char *unknown; /* what a command has in braces as a knob's name; NULL: all are knobs */
     const at_foreign_file *files;
     int num_files;
 } at_foreign;

@@ -46,6 +46,11 @@ at_status at_command_open(at_tuning *t, at_error *err) {
     if (f->unused)
         at_engine_warn(&s->options,
                        at_format(s->arena, "--command: no word of it holds {%s}", f->unused));
+    if (f->unknown)
+        at_engine_warn(&s->options,
+                       at_format(s->arena,
+                                 "--command: {%s} stays as it is: no --knob has this name",
+                                 f->unknown));
     AT_TRY(at_session_context(s, false, err));
     s->how.sandbox = "off";
     return AT_OK;

@@ -51,6 +51,8 @@ OPTIONS = {
     "max_error",
 }
 """Options of a task, by the names that the command line has, with ``_`` for ``-``."""
+SWITCHES = {"accept_changed", "paranoid"}
+"""Those of them that take ``True`` and ``False``."""
 
 
 @dataclass(frozen=True)
@@ -309,7 +311,7 @@ class Task:
     def set(self, **options: Any) -> None:
         """Options of the search and of kernels: ``trials=200, time="90s", isa="avx2"``."""
         for name, value in options.items():
-            if isinstance(value, bool):
+            if isinstance(value, bool) and name in SWITCHES:
                 value = int(value)
             text = bytes_of(str(value))
             self._handle.check(library.set(self._task, bytes_of(name.replace("_", "-")), text))

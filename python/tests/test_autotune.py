@@ -152,6 +152,9 @@ class Spaces(InFolder):
                 call()
         with self.assertRaisesRegex(autotune.AutotuneError, 'trials "0": a whole number from 1'):
             self.tuned(trials=0)
+        with self.assertRaisesRegex(autotune.AutotuneError, 'trials "True": a whole number from 1'):
+            self.tuned(trials=True)
+        autotune.Task("dense").set(paranoid=True, accept_changed=False)
         with open(self.path("none.log"), "w") as f:
             f.write("# a comment\n")
         with self.assertRaisesRegex(autotune.AutotuneError, "none.log: holds no record"):

@@ -152,6 +152,11 @@ static void mistakes(void **state) {
     cli_expect(0, "rm -f command.log");
     err = cli_expect(0, TUNE "--knob TILE=1,2 --knob OTHER=1,2 --trials 2")->err;
     assert_non_null(strstr(err, "--command: no word of it holds {OTHER}"));
+    assert_null(strstr(err, "stays as it is"));
+    err = cli_expect(0, "./autotune tune --command 'echo {TILE} {TIEL} {0}' --metric '([0-9]+)' "
+                        "--knob TILE=1,2 --log tiel.log")
+              ->err;
+    assert_non_null(strstr(err, "--command: {TIEL} stays as it is: no --knob has this name"));
     err = cli_expect(3, TUNE "--knob TILE=13,15 --log failing.log")->err;
     assert_null(strstr(err, "--paranoid")); /* which a command does not take */
 }

@@ -141,6 +141,24 @@ static void proposed(void **state) {
     expect_text(cli_expect(0, "%s", command_behind(r->err, "goes with run: "))->out, "y float32[2");
 }
 
+/* Beyond float16: an infinity, where the network in double has a number. */
+static void overflow(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    at_error err;
+    onnx_input(&g, "x", AT_NET_FLOAT, "2,2");
+    onnx_constant(&g, "k", AT_NET_FLOAT, "", "100000", false);
+    onnx_node(&g, "Mul", "x k", "m", "");
+    onnx_node(&g, "Cast", "m", "y", "to=10");
+    onnx_output(&g, "y");
+    at_text bytes = onnx_model(&g, 13);
+    assert_int_equal(at_write_file("half.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
+    at_text_free(&bytes);
+    expect_error(3, "./autotune run half.onnx --input x=x.npy",
+                 "output \"y\" is not infinite, or no number, at the same places as the network in "
+                 "double; float16 ends at 65504");
+}
+
 /* Before anything is computed: with a fault in it, the run would be told of instead. */
 static void outputs_refused(void **state) {
     (void)state;
@@ -167,6 +185,8 @@ static void outputs_refused(void **state) {
     expect_error(2, FAULTY "--output y=two.onnx", "--output two.onnx: two.onnx is read, and would");
     expect_error(2, FAULTY "--output y=o.npy --output z=./o.npy",
                  "--output y=o.npy and --output z=./o.npy are one file; name another");
+    expect_error(2, FAULTY "--output y=o.txt",
+                 "--output o.txt: a NumPy array is written: name a FILE.npy");
     expect_error(2, FAULTY "--output w=o.npy", "no output \"w\"; there are y, z");
     cli_expect(0, "./autotune two.onnx --trials 2 --log two.log && cp two.log kept.log && "
                   "ln -s two.log log.npy && ln -s o.npy link.npy");
@@ -246,8 +266,8 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shown),     cmocka_unit_test(run),      cmocka_unit_test(number),
-        cmocka_unit_test(expected),  cmocka_unit_test(proposed), cmocka_unit_test(outputs_refused),
-        cmocka_unit_test(estimated), cmocka_unit_test(refused)};
+        cmocka_unit_test(shown),           cmocka_unit_test(run),       cmocka_unit_test(number),
+        cmocka_unit_test(expected),        cmocka_unit_test(proposed),  cmocka_unit_test(overflow),
+        cmocka_unit_test(outputs_refused), cmocka_unit_test(estimated), cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("cli/network", tests, setup, teardown);
 }
