@@ -11,6 +11,7 @@ static const double most_of_float = 1 << 24;
 
 typedef struct finder {
     const at_net *net;
+    const at_int_list *readers;
     double *most; /* [value] no element is further from 0 */
 } finder;
 
@@ -43,6 +44,23 @@ static bool keeps_numbers(const at_net_node *n) {
     return at_net_op_is(n, names) || (n->kind == AT_NET_MOVE && strncmp(n->op, "Scatter", 7));
 }
 
+/* What is rounded to floats, or only asked whether it is 0, may be rounded before. */
+static bool may_round(const at_net *net, const at_net_node *n) {
+    const at_net_type to = net->values.data[n->outputs[0]].type;
+    return !strcmp(n->op, "Cast") && (at_net_type_is_float(to) || to == AT_NET_BOOL);
+}
+
+/* A product of bytes is rounded once, when it is stored: as exact as what its readers make of it.
+ */
+static bool is_rounded_product(const finder *f, const at_net_node *n) {
+    const at_net_value *out = &f->net->values.data[n->outputs[0]];
+    const at_type x = f->net->values.data[n->inputs[0]].element;
+    bool all = n->kind == AT_NET_SUM && (x == AT_U8 || x == AT_S8) && !out->is_output;
+    for (int i = 0; i < f->readers[n->outputs[0]].len; i++)
+        all = all && may_round(f->net, &f->net->nodes.data[f->readers[n->outputs[0]].data[i]]);
+    return all;
+}
+
 /* How far from 0 the elements of a node's integer output k may be, by what it computes. */
 static double most_of_output(const finder *f, const at_net_node *n, int k) {
     static const char *const sums[] = {"Add", "Sub", "Sum", NULL};
@@ -57,7 +75,8 @@ static double most_of_output(const finder *f, const at_net_node *n, int k) {
         largest = fmax(largest, most), sum += most, product *= most;
     }
     if (at_net_op_is(n, places) || (!strcmp(n->op, "TopK") && k == 1)) return elements;
-    if (at_net_op_is(n, bytes)) return most_of_float; /* sums of kernels, as exact as they are */
+    if (at_net_op_is(n, bytes) || is_rounded_product(f, n))
+        return most_of_float; /* sums of kernels, as exact as they are */
     if (at_net_op_is(n, sums)) return sum;
     if (!strcmp(n->op, "Mul")) return product;
     if (at_net_op_is(n, rows)) return elements * most_of_input(f, n, 0);
@@ -68,12 +87,6 @@ static bool is_wide(const finder *f, int v) {
     const at_net_value *x = &f->net->values.data[v];
     return !x->is_constant && is_wide_type(x->type) && x->element == AT_F32 &&
            f->most[v] > most_of_float;
-}
-
-/* What is rounded to floats, or only asked whether it is 0, may be rounded before. */
-static bool may_round(const at_net *net, const at_net_node *n) {
-    const at_net_type to = net->values.data[n->outputs[0]].type;
-    return !strcmp(n->op, "Cast") && (at_net_type_is_float(to) || to == AT_NET_BOOL);
 }
 
 static bool is_whole(const finder *f, const at_net_node *n) {
@@ -92,7 +105,8 @@ static bool is_whole(const finder *f, const at_net_node *n) {
 }
 
 void at_net_find_whole(at_net *net) {
-    finder f = {net, AT_NEW_ARRAY(net->arena, double, net->values.len + 1)};
+    finder f = {net, at_net_readers(net->arena, net),
+                AT_NEW_ARRAY(net->arena, double, net->values.len + 1)};
     for (int i = 0; i < net->values.len; i++) {
         const at_net_value *v = &net->values.data[i];
         f.most[i] = v->is_constant ? most_of_constant(v) : most_of_type(v->type);

@@ -240,14 +240,8 @@ static at_status cast_like(net_op *o) {
     return cast_to(o, like->type);
 }
 
-static at_status ceil_of(net_op *o) { return op_map(o, op_in(o, 0)->type, "-floor(-X0)"); }
-
-/* Halves to the even side. */
-static at_status round_of(net_op *o) {
-    return op_map(o, op_in(o, 0)->type,
-                  "floor(X0 + 0.5) - (floor(X0 + 0.5) == X0 + 0.5 && floor(X0 + 0.5)*0.5 != "
-                  "floor(floor(X0 + 0.5)*0.5) ? 1 : 0)");
-}
+static at_status ceil_of(net_op *o) { return op_map(o, op_in(o, 0)->type, "ceil(X0)"); }
+static at_status round_of(net_op *o) { return op_map(o, op_in(o, 0)->type, "round(X0)"); }
 
 static at_status is_nan(net_op *o) { return op_map(o, AT_NET_BOOL, "X0 == X0 ? 0 : 1"); }
 

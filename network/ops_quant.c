@@ -18,14 +18,6 @@ static bool limits_of(at_net_type t, double *least, double *most) {
     return false;
 }
 
-/* An expression rounded to a whole number, halves to the even side; q is an element of a stage. */
-static const char *rounded(const net_op *o, const char *q) {
-    return op_format(o,
-                     "floor(%s + 0.5) - (floor(%s + 0.5) == %s + 0.5 && floor(%s + 0.5)*0.5 != "
-                     "floor(floor(%s + 0.5)*0.5) ? 1 : 0)",
-                     q, q, q, q, q);
-}
-
 static at_status saturated(net_op *o, at_net_type type, const char *x, const char **out) {
     double least, most;
     if (!limits_of(type, &least, &most))
@@ -68,8 +60,7 @@ static at_status quantize_linear(net_op *o) {
     AT_TRY(number_at(o, 1, &scale));
     AT_TRY(number_at(o, 2, &from));
     const char *axes = op_axes(o, "a", x->rank, x->dims), *in = op_index(o, "a", x->rank);
-    AT_TRY(saturated(o, type, op_format(o, "%s + %s", rounded(o, op_format(o, "q[%s]", in)), from),
-                     &y));
+    AT_TRY(saturated(o, type, op_format(o, "round(q[%s]) + %s", in, from), &y));
     AT_TRY(op_out(o, 0, type, x->rank, x->dims));
     op_add(o, "q[%s] = x0[%s]/%s\n", axes, in, scale);
     op_add(o, "y0[%s] = %s\n", axes, y);
@@ -96,11 +87,9 @@ static at_status dynamic_quantize_linear(net_op *o) {
     AT_TRY(op_out(o, 0, AT_NET_UINT8, x->rank, x->dims));
     AT_TRY(op_out(o, 1, AT_NET_FLOAT, 0, NULL));
     AT_TRY(op_out(o, 2, AT_NET_UINT8, 0, NULL));
-    AT_TRY(saturated(o, AT_NET_UINT8, rounded(o, "f[i]"), &zero));
-    AT_TRY(saturated(
-        o, AT_NET_UINT8,
-        op_format(o, "%s + z[0]", rounded(o, op_format(o, "q[%s]", op_index(o, "a", x->rank)))),
-        &y));
+    AT_TRY(saturated(o, AT_NET_UINT8, "round(f[i])", &zero));
+    AT_TRY(saturated(o, AT_NET_UINT8,
+                     op_format(o, "round(q[%s]) + z[0]", op_index(o, "a", x->rank)), &y));
     op_add(o, "most[i:1] = max(%s) x0[%s]\n", terms, term);
     op_add(o, "least[i:1] = min(%s) x0[%s]\n", terms, term);
     op_add(o, "d[i:1] = (max(most[i], 0) - min(least[i], 0))/255.0\n");
@@ -180,8 +169,7 @@ static at_status conv_integer(net_op *o) {
 static at_status to_output(net_op *o, const char *axes, const char *own, int zero,
                            at_net_type type) {
     const char *y;
-    AT_TRY(saturated(
-        o, type, op_format(o, "%s + x%d[0]", rounded(o, op_format(o, "q[%s]", own)), zero), &y));
+    AT_TRY(saturated(o, type, op_format(o, "round(q[%s]) + x%d[0]", own, zero), &y));
     op_add(o, "y0[%s] = %s\n", axes, y);
     return AT_OK;
 }
@@ -238,9 +226,7 @@ static at_status to_own_output(net_op *o, const char *axes, const char *own, int
     AT_TRY(zero_of(o, scale, "", -1, &by));
     AT_TRY(zero_of(o, scale + 1, "", -1, &zero));
     if (!by) return op_fail(o, "input %d, a scale, is missing", scale + 1);
-    AT_TRY(saturated(
-        o, type, op_format(o, "%s + %s", rounded(o, op_format(o, "q[%s]", own)), zero ? zero : "0"),
-        &y));
+    AT_TRY(saturated(o, type, op_format(o, "round(q[%s]) + %s", own, zero ? zero : "0"), &y));
     op_add(o, "q[%s] = (r[%s])/%s\n", axes, own, by);
     op_add(o, "y0[%s] = %s\n", axes, y);
     return AT_OK;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "network/graph.h"
 #include "network/program.h"
 #include "tests/arena.h"
 #include "tests/network/made_net.h"
@@ -110,7 +111,43 @@ static void limits(void **state) {
     at_net_close(net);
 }
 
+static bool is_whole(const at_net *net) {
+    const at_net *rewritten = at_net_rewrite(arena, net, true);
+    bool any = false;
+    for (int i = 0; i < rewritten->nodes.len; i++) any |= rewritten->nodes.data[i].is_whole;
+    return any;
+}
+
+/* Sums of bytes that become floats are rounded once either way; those that go on as integers are
+ * exact. */
+static void products_of_bytes(void **state) {
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        onnx_graph g = {0};
+        onnx_numbers(&g, "reals", "4,600", 3, false);
+        onnx_constant(&g, "scale", AT_NET_FLOAT, "", "0.0078125", true);
+        onnx_constant(&g, "zero", AT_NET_INT8, "", "0", true);
+        onnx_constant(&g, "one", AT_NET_INT32, "", "1", true);
+        onnx_node(&g, "QuantizeLinear", "reals scale zero", "few", "");
+        onnx_node(&g, "Transpose", "few", "w", "");
+        onnx_input(&g, "q", AT_NET_UINT8, "3,600");
+        onnx_input(&g, "z", AT_NET_UINT8, "");
+        onnx_node(&g, "MatMulInteger", "q w z", "sums", "");
+        onnx_node(&g, "Add", "sums one", "more", "");
+        onnx_node(&g, "Cast", i == 1 ? "more" : "sums", "y", "to=1");
+        onnx_output(&g, "y");
+        if (i == 2) onnx_output(&g, "sums");
+        at_net *net = onnx_open(arena, &g);
+        assert_int_equal(is_whole(net), i > 0);
+        at_net_program p = onnx_program(net, NULL);
+        onnx_check_program(arena, net, &p);
+        at_net_program_free(&p);
+        at_net_close(net);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(arithmetic), cmocka_unit_test(limits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arithmetic), cmocka_unit_test(limits),
+                                       cmocka_unit_test(products_of_bytes)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
