@@ -230,15 +230,30 @@ static void scale(void **state) {
     at_net_close(net);
 }
 
+/* A mistake of a few runs alone, which the last one does not make. */
+static void some_runs(void **state) {
+    (void)state;
+    at_net *net = bytes_network();
+    at_net_build b = {.engine.dialect = AT_DIALECT_C};
+    at_net_program p = onnx_program(net, &b);
+    write_network(&p, &b, 1, false);
+    assert_int_equal(run("sed -i '/^int net_run(/,/^}/s/    return 0;/    { static int runs; "
+                         "if (runs++ == 4) y[7] += 1; }\\n&/' net.c"),
+                     0);
+    assert_int_equal(run("gcc -O1 net.c -o net"), 0);
+    assert_int_not_equal(run("./net"), 0);
+    assert_int_equal(run("./net | grep 'run 5 makes other outputs than the first one'"), 0);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
 static int begin(void **state) { return make_arena(state) || make_folder(state); }
 static int end(void **state) { return remove_folder(state) || free_arena(state); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vectors),
-        cmocka_unit_test(plain_c),
-        cmocka_unit_test(sets),
-        cmocka_unit_test(scale),
+        cmocka_unit_test(vectors), cmocka_unit_test(plain_c),   cmocka_unit_test(sets),
+        cmocka_unit_test(scale),   cmocka_unit_test(some_runs),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
