@@ -11,8 +11,9 @@
 #include <string.h>
 
 /* How far ahead weights are asked for. Measured on 9 MB of them: 4 to 16 KB are alike, 1 KB helps
- * less. */
+ * less. Of inputs, which may lie apart, so many steps at least. */
 #define PREFETCH_BYTES 8192
+#define PREFETCH_LEAST_STEPS 8
 
 typedef struct {
     at_low *l;
@@ -122,15 +123,22 @@ static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **g
     return guard ? axes : inside;
 }
 
-/* Of weights that are too large for the second-level cache, so that they come from beyond in each
+static int64_t elements_of(const at_low *l, int tensor) {
+    int64_t n = 1;
+    for (int i = 0; i < tensor_of(l, tensor)->num_axes; i++) n *= l->program->extents[tensor][i];
+    return n;
+}
+
+/* Of a tensor that is too large for the second-level cache, so that it comes from beyond in each
  * run. */
-static bool is_streamed(const at_expr *e, const void *low) {
-    const at_low *l = low;
-    if (e->op != AT_X_INDEX) return false;
-    const at_tensor *t = tensor_of(l, e->ref);
-    int64_t bytes = at_type_bytes(t->type);
-    for (int i = 0; i < t->num_axes; i++) bytes *= l->program->extents[e->ref][i];
-    return (t->role == AT_ROLE_WEIGHT || t->is_packing) && bytes > l->options->prefetch_above;
+static bool is_far(const at_low *l, int tensor) {
+    const int64_t bytes = at_type_bytes(tensor_of(l, tensor)->type);
+    return elements_of(l, tensor) * bytes > l->options->prefetch_above;
+}
+
+static bool is_far_weight(const at_expr *e, const void *low) {
+    const at_tensor *t = e->op == AT_X_INDEX ? tensor_of(low, e->ref) : NULL;
+    return t && (t->role == AT_ROLE_WEIGHT || t->is_packing) && is_far(low, e->ref);
 }
 
 /* Where a value reads the tensor: its element, if rows of it lie one behind the other; NULL: it
@@ -205,20 +213,28 @@ static bool find_growth(at_low *l, const at_aff *x, const piece *p, int64_t *out
     return !apart->n;
 }
 
-enum { MOST_AHEAD_LINES = 64 };
+enum { MOST_AHEAD_LINES = 64, MOST_STREAMS = 4 };
+
+/* The loops around a leaf that reads a tensor, and how they move it; false: something else decides
+ * where that is. */
+static bool find_around(scope *s, const at_node *leaf, const at_value *v, int tensor, around *a) {
+    const at_aff *at = element_read(s->l, v, tensor);
+    a->num = 0;
+    add_around(s, leaf->parent, a);
+    for (int i = 0; i < a->num && at; i++)
+        if (!find_growth(s->l, at, &a->piece[i], &a->turns[i].growth)) at = NULL;
+    return at;
+}
 
 /* A statement that streams weights asks for the next block of them, where there are blocks. */
 static void ask_ahead(scope *s, const at_node *leaf, int weights, at_stmt *n) {
-    around a = {.num = 0};
+    around a;
     at_low *l = s->l;
     const at_lower_options *o = l->options;
     const int64_t bytes = at_type_bytes(tensor_of(l, weights)->type), line = AT_LINE_BYTES / bytes;
     if (!o->prefetch_room || o->dialect == AT_DIALECT_C) return;
-    const at_aff *at = element_read(l, n->val, weights);
-    add_around(s, leaf->parent, &a);
-    for (int i = 0; i < a.num && at; i++)
-        if (!find_growth(l, at, &a.piece[i], &a.turns[i].growth)) at = NULL;
-    const int b = at ? at_ahead_loop(a.turns, a.num, o->prefetch_room / bytes) : -1;
+    const bool is_known = find_around(s, leaf, n->val, weights, &a);
+    const int b = is_known ? at_ahead_loop(a.turns, a.num, o->prefetch_room / bytes) : -1;
     if (b < 0) return;
     const int64_t turns = at_ahead_turns(a.turns, a.num, b);
     int64_t elements = (a.turns[b].growth + turns - 1) / turns;
@@ -231,6 +247,52 @@ static void ask_ahead(scope *s, const at_node *leaf, int weights, at_stmt *n) {
             at_aff_add_times(l, n->ahead, a.piece[i].member, i > b ? elements : a.turns[i].growth);
         if (i > b) elements *= a.turns[i].extent;
     }
+}
+
+/* So many bytes ahead of what it reads a leaf asks for an input of which it reads each element
+ * once: whole steps of the innermost loop. 0: it reads some of it again. */
+static int64_t bytes_ahead(scope *s, const at_node *leaf, const at_value *v, int input) {
+    around a;
+    int64_t step = 0, read = 1;
+    if (!find_around(s, leaf, v, input, &a)) return 0;
+    for (int i = 0; i < a.num; i++) {
+        if (a.turns[i].growth) read *= a.turns[i].extent;
+        if (a.turns[i].is_written_out) continue;
+        step = a.turns[i].growth * at_type_bytes(tensor_of(s->l, input)->type);
+        if (step <= 0) return 0;
+    }
+    if (read > elements_of(s->l, input)) return 0;
+    const int64_t steps = step ? PREFETCH_BYTES / step : 0;
+    return step * (steps < PREFETCH_LEAST_STEPS ? PREFETCH_LEAST_STEPS : steps);
+}
+
+/* Inputs that a sum reads once, from afar. */
+static int find_streams(scope *s, const at_node *leaf, const at_value *v, at_prefetch *out) {
+    const at_low *l = s->l;
+    int num, n = 0;
+    const at_expr *const *reads = at_compute_reads(l->program->compute, leaf->tensor, &num);
+    for (int i = 0; i < num && n < MOST_STREAMS; i++) {
+        const int input = reads[i]->ref;
+        bool is_other = tensor_of(l, input)->role == AT_ROLE_INPUT && is_far(l, input);
+        for (int k = 0; k < n; k++) is_other &= out[k].tensor != input;
+        const int64_t bytes = is_other ? bytes_ahead(s, leaf, v, input) : 0;
+        if (bytes > 0) out[n++] = (at_prefetch){input, bytes};
+    }
+    return n;
+}
+
+/* What a sum reads from afar is asked for ahead, unless the tree says what is. */
+static void stream(scope *s, const at_node *leaf, at_stmt *n) {
+    at_low *l = s->l;
+    at_prefetch own[MOST_STREAMS];
+    if (!n->add || leaf->num_prefetch || l->options->prefetch_above <= 0) return;
+    const at_expr *weights = at_expr_find_value(tensor_of(l, leaf->tensor)->body, is_far_weight, l);
+    if (weights) {
+        if (!goes_over_terms(l, leaf)) return;
+        own[n->num_prefetch++] = (at_prefetch){weights->ref, PREFETCH_BYTES};
+        ask_ahead(s, leaf, weights->ref, n);
+    } else n->num_prefetch = find_streams(s, leaf, n->val, own);
+    n->prefetch = at_copy(l->arena, own, sizeof *own * (size_t)n->num_prefetch);
 }
 
 static void no_pointers(at_low *l, const at_node *leaf) {
@@ -298,16 +360,7 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     n->stmt.add = t->num_reduce > 0 && !leaf->is_init && !leaf->is_running && !leaf->is_scatter;
     n->stmt.prefetch = leaf->prefetch;
     n->stmt.num_prefetch = leaf->num_prefetch;
-    const at_expr *streamed = n->stmt.add && !leaf->num_prefetch &&
-                                      l->options->prefetch_above > 0 && goes_over_terms(l, leaf)
-                                  ? at_expr_find_value(t->body, is_streamed, l)
-                                  : NULL;
-    if (streamed) {
-        const at_prefetch own = {streamed->ref, PREFETCH_BYTES};
-        n->stmt.prefetch = at_copy(l->arena, &own, sizeof own);
-        n->stmt.num_prefetch = 1;
-        ask_ahead(s, leaf, streamed->ref, &n->stmt);
-    }
+    stream(s, leaf, &n->stmt);
     return n;
 }
 

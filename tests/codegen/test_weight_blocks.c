@@ -1,5 +1,6 @@
 /* Weights are asked for a block ahead: every line of them that lies behind the first block was
- * asked for before it is read first, evenly over the block before. */
+ * asked for before it is read first, evenly over the block before. Inputs that a sum reads once are
+ * asked for some steps ahead. */
 #include "tests/codegen/support.h"
 
 #include <string.h>
@@ -140,8 +141,37 @@ static void few_turns(void **state) {
     at_arena_free(a);
 }
 
+#define HALVES(rows)                                                                               \
+    "h" rows " =>\n"                                                                               \
+    "    j, d:vec =>\n"                                                                            \
+    "        @out = r, {h, d}/d // j\n"
+
+/* Half of each row at a time: 64 B of 128, so that 8 KB are 64 steps. */
+static void inputs(void **state) {
+    (void)state;
+    static const char sums[] = "a[R, J] : input\n"
+                               "w[J, 32] : input\n"
+                               "out[r:R, d:32] = sum(j:J) a[r, j] * w[j, d]\n";
+    static const program once = {"once", "R=1 J=1024 h=2 d=16 r=1 j=1024", sums, HALVES(", r")},
+                         again = {"again", "R=2 J=1024 h=2 d=16 r=2 j=1024", sums, HALVES(", r")};
+    at_arena *a = at_arena_new();
+    asked *x = AT_NEW(a, asked);
+    lowered(a, &once, at_target_find("avx512"), x);
+    for (int i = 0; i < 2 * 1024; i++) {
+        const int j = i / 2, before = x->first_read[i] - x->first_asked[i];
+        if (!x->first_read[i]) fail_msg("line %d is not read", i);
+        if (j >= 64 && (!x->first_asked[i] || before < 60 || before > 68))
+            fail_msg("line %d is asked for %d reads before it is read", i, before);
+    }
+    x = AT_NEW(a, asked);
+    lowered(a, &again, at_target_find("avx512"), x);
+    assert_true(x->reads > 0);
+    assert_int_equal(x->asks, 0);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops), cmocka_unit_test(lines),
-                                       cmocka_unit_test(few_turns)};
+                                       cmocka_unit_test(few_turns), cmocka_unit_test(inputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
