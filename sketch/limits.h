@@ -92,6 +92,8 @@ enum sketch_limit {
     /* Copies. */
     FAR_ELEMENTS = 65536,       /* 256 KB: beyond the caches near the core */
     PAGE_ELEMENTS = 1024,       /* 4 KB: rows so far apart take the same places of a cache */
+    FEW_MOST_USES = 7,          /* of an element, for which a copy takes as long as its products */
+    FEW_LEAST_TERMS = 64,       /* of a sum whose lanes are joined instead */
     PACK_LEAST_USES = 4,        /* of an element of a copy in blocks that is no weight */
     MANY_READS = 64,            /* of an element, for which it is copied into the order of use */
     WORDS_LEAST_USES = 2,       /* of a weight, which takes twice the room as s16 */

@@ -42,6 +42,7 @@ static const nest_row nests[] = {
     {"points",   false,    false,  nest_find_points,     nest_make_points},
     {"columns",  false,    false,  nest_find_columns,    nest_make_columns},
     {"dots",     false,    false,  nest_find_narrower,   nest_make_tile},
+    {"dots",     false,    false,  nest_find_few,        nest_make_tile},
     {"tile",     true,     false,  nest_find_tile,       nest_make_tile},
     {"dots",     false,    false,  nest_find_narrow,     nest_make_tile},
     {"parts",    false,    false,  nest_find_parts,      nest_make_parts},

@@ -86,7 +86,7 @@ nest_find nest_find_written, nest_find_plain, nest_find_groups, nest_find_lanes,
     nest_find_tile, nest_find_dots, nest_find_late, nest_find_near, nest_find_windows,
     nest_find_pointers, nest_find_tile_with, nest_find_lanes_with, nest_find_scatter,
     nest_find_through, nest_find_through_rows, nest_find_columns, nest_find_narrow,
-    nest_find_narrower, nest_find_parts, nest_find_strip;
+    nest_find_narrower, nest_find_few, nest_find_parts, nest_find_strip;
 nest_make nest_make_written, nest_make_plain, nest_make_groups, nest_make_lanes, nest_make_list,
     nest_make_flat, nest_make_points, nest_make_blocks, nest_make_running, nest_make_step,
     nest_make_tile, nest_make_scatter, nest_make_through, nest_make_columns, nest_make_parts,
@@ -132,6 +132,9 @@ int tile_dot_of(const sketch_state *s, int stage);
 /* The same where lanes are so few that they are a part of a register alone: at least `from`, fewer
  * than `below`, of sums of many terms; -1: it is none such. */
 int tile_narrow_of(const sketch_state *s, int stage, int from, int below);
+/* The same where lanes along one of the axes would read a copy of what few elements need, which
+ * takes as long to make as they do; -1: none. */
+int tile_few_of(const sketch_state *s, int stage);
 /* The last reduction, where lanes along it read what lies side by side; -1: it is none such. */
 int tile_lanes_of(const sketch_state *s, int stage);
 /* Of a sum over a list, the axis of the lanes; -1: it is none such. */

@@ -233,7 +233,9 @@ static answer asks_to_pack(const sketch_state *s, const sketch_tile *tile, const
     }
     if (x->stride[tile->vec] != 1) return COPY_MUST;
     if ((from->role == AT_ROLE_STAGE && !is_weight) || !x->is_bare) return COPY_NOT;
-    bool pays = sketch_is_far(s, x->tensor) && reads_of(s, tile->stage, x) >= MANY_READS;
+    const int64_t reads = reads_of(s, tile->stage, x);
+    if (!is_weight && reads <= FEW_MOST_USES) return COPY_NOT;
+    bool pays = sketch_is_far(s, x->tensor) && reads >= MANY_READS;
     return is_weight || pays ? COPY_FIRST : COPY_MAY;
 }
 

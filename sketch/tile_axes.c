@@ -20,14 +20,18 @@ bool tile_may_pack(const sketch_state *s, int stage, const at_access *x) {
     return elements <= sketch_elements(s, x->tensor);
 }
 
+/* How many of a stage's elements need the same element of what it reads. */
+static int64_t uses_of(const sketch_state *s, int stage, const at_access *x) {
+    int64_t uses = 1;
+    for (int k = 0; k < s->facts->compute->tensors[stage].num_axes; k++)
+        if (tile_goes(s, stage, k) && x->stride[k] == 0) uses *= s->facts->of[stage].extent[k];
+    return uses;
+}
+
 /* Whether a copy in blocks would be read several times: there are axes that do not move it. */
 static bool is_worth_packing(const sketch_state *s, int stage, const at_access *x) {
-    const at_compute *c = s->facts->compute;
-    int64_t uses = 1;
-    if (!tile_may_pack(s, stage, x)) return false;
-    for (int k = 0; k < c->tensors[stage].num_axes && uses < PACK_LEAST_USES; k++)
-        if (tile_goes(s, stage, k) && x->stride[k] == 0) uses *= s->facts->of[stage].extent[k];
-    return uses >= PACK_LEAST_USES || sketch_is_weight(s, x->tensor);
+    return tile_may_pack(s, stage, x) &&
+           (uses_of(s, stage, x) >= PACK_LEAST_USES || sketch_is_weight(s, x->tensor));
 }
 
 /* Steps of a reduction, without its phases, if they are few enough to be written out; else 0. */
@@ -246,6 +250,19 @@ int tile_last_sum_of(const sketch_state *s, int stage) {
 
 int tile_dot_of(const sketch_state *s, int stage) {
     return tile_vector_of(s, stage) < 0 ? tile_last_sum_of(s, stage) : -1;
+}
+
+int tile_few_of(const sketch_state *s, int stage) {
+    const int vec = tile_vector_of(s, stage);
+    const at_stage_facts *f = &s->facts->of[stage];
+    if (vec < 0 || tile_terms_of(s, stage) < FEW_LEAST_TERMS) return -1;
+    for (int i = 0; i < f->num_accesses; i++) {
+        const at_access *x = &f->access[i];
+        if (x->stride[vec] != 0 && x->stride[vec] != 1 && !sketch_is_weight(s, x->tensor) &&
+            !tile_is_picked(s, stage, x, vec) && uses_of(s, stage, x) <= FEW_MOST_USES)
+            return tile_last_sum_of(s, stage);
+    }
+    return -1;
 }
 
 int tile_lanes_of(const sketch_state *s, int stage) {

@@ -202,6 +202,11 @@ void nest_find_dots(const sketch_state *s, int stage, nest_choices *out) {
     add_dots(out, s, stage, tile_dot_of(s, stage));
 }
 
+/* What few elements need is read as it lies, rather than turned for lanes along an axis. */
+void nest_find_few(const sketch_state *s, int stage, nest_choices *out) {
+    add_dots(out, s, stage, tile_few_of(s, stage));
+}
+
 /* Few lanes leave most of a register empty: the same first of all, or in one more sketch. */
 void nest_find_narrower(const sketch_state *s, int stage, nest_choices *out) {
     add_dots(out, s, stage, tile_narrow_of(s, stage, 0, NARROW_FIRST_LANES));

@@ -290,6 +290,7 @@ static void operators(void **state) {
         {"group_conv2d", "N=1,H=3,W=5,CI=18,CO=24,K=3,S=2,P=1,G=6"}, /* lanes through groups */
         {"tests/te/few_outputs", "M=5,N=5,K=261"},                   /* lanes along the sum */
         {"tests/te/few_outputs", "M=3,N=11,K=259"},
+        {"tests/te/few_queries", "G=2,R=3,T=9,D=67"},
         {"tests/te/chosen_rows", "M=19,T=7,D=5,C=3"}, /* indices that are computed */
         {"tests/te/chosen_rows", "M=1,T=2,D=3,C=37"},
         {"tests/te/places", "N=37,H=5,W=3,C=19"},

@@ -500,6 +500,7 @@ static const char *const of_examples[][2] = {
     {"tests/te/short_rows.te", "B=2,M=400,N=6"},
     {"tests/te/sums_along_rows.te", "B=2,M=21,N=67"},
     {"tests/te/few_outputs.te", "M=19,N=5,K=300"},
+    {"tests/te/few_queries.te", "G=2,R=5,T=21,D=72"},
     {"tests/te/turned_reads.te", "C=3,H=5,W=29"},
     {"tests/te/chosen_rows.te", "M=128,T=3,D=5,C=9"},
     {"tests/te/places.te", "N=187,H=5,W=4,C=3"},
