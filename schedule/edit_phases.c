@@ -123,17 +123,62 @@ static at_expr *condition_of(const phases *x, const at_expr *e) {
     return with_phases(x, e);
 }
 
+static bool is_quotient(const phases *x, const at_expr *e) {
+    return e->op == AT_X_DIV && at_expr_equal(e->arg[0], x->place) &&
+           at_expr_equal(e->arg[1], x->step);
+}
+
+/* A comparison that says how large the place, or the quotient, is at most. */
+static bool is_upper_bound(const at_expr *e, const void *ctx) {
+    const bool is_left = e->op == AT_X_LT || e->op == AT_X_LE;
+    if (!is_left && e->op != AT_X_GT && e->op != AT_X_GE) return false;
+    const at_expr *of = e->arg[is_left ? 0 : 1];
+    return at_expr_equal(of, ((const phases *)ctx)->place) || is_quotient(ctx, of);
+}
+
+/* Where steps do not divide the axis, its last phases go on behind the end of the axis. */
+static bool goes_beyond(const phases *x) {
+    const at_expr *length = x->sum->axes[x->axis].extent;
+    return x->along > 0 && length->op == AT_X_INT && x->step->op == AT_X_INT &&
+           length->integer % x->step->integer;
+}
+
+typedef struct read_limits {
+    const phases *x;
+    at_expr *all; /* NULL: none */
+} read_limits;
+
+/* What a read by the quotient needs to stay within its tensor. */
+static at_walk add_limit(const at_expr *e, void *ctx) {
+    read_limits *l = ctx;
+    const phases *x = l->x;
+    for (int d = 0; d < e->nargs && e->op == AT_X_INDEX; d++) {
+        const at_expr *length = x->w->old->tensors[e->ref].axes[d].extent;
+        if (!is_quotient(x, e->arg[d])) continue;
+        l->all = both(x, l->all,
+                      binary(x, AT_X_LT, rewrite_copy_expr(x->w->arena, x->quotient),
+                             rewrite_copy_expr(x->w->arena, length)));
+    }
+    return AT_WALK_ON;
+}
+
+/* A choice's condition; where it says no upper bound, since up to the axis' end none is needed, but
+ * a phase goes on behind that, reads stay within their tensors. */
+static at_expr *choice_of(const phases *x, const at_expr *e) {
+    read_limits limits = {.x = x};
+    if (goes_beyond(x) && !at_expr_find(e->arg[0], is_upper_bound, x))
+        at_expr_walk(e->arg[1], add_limit, &limits);
+    return both(x, condition_of(x, e->arg[0]), limits.all);
+}
+
 static at_expr *with_phases(const phases *x, const at_expr *e) {
     at_arena *a = x->w->arena;
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) return rewrite_copy_expr(a, x->value[e->ref]);
     if (at_expr_equal(e, x->place))
         return binary(x, AT_X_MUL, step_of(x), rewrite_copy_expr(a, x->quotient));
-    if (e->op == AT_X_DIV && at_expr_equal(e->arg[0], x->place) &&
-        at_expr_equal(e->arg[1], x->step))
-        return rewrite_copy_expr(a, x->quotient);
+    if (is_quotient(x, e)) return rewrite_copy_expr(a, x->quotient);
     if (e->op == AT_X_SELECT) {
-        at_expr *arg[] = {condition_of(x, e->arg[0]), with_phases(x, e->arg[1]),
-                          with_phases(x, e->arg[2])};
+        at_expr *arg[] = {choice_of(x, e), with_phases(x, e->arg[1]), with_phases(x, e->arg[2])};
         return arg[0] ? at_expr_new(a, AT_X_SELECT, 3, arg) : arg[1];
     }
     at_expr *bound = bound_of(x, e);
