@@ -677,6 +677,24 @@ static void gone_by_phases(void **state) {
     end();
 }
 
+/* Where steps do not divide the axis, the last phase ends where the tensor does. */
+static void gone_by_uneven_phases(void **state) {
+    (void)state;
+    static const char text[] = "x[5] : input\nw[3] : input\n"
+                               "s[h:9] = sum(r:3) (c ? x[(h + 1 - r)/2] : 0)*w[r]\n"
+                               "    where c = (h + 1 - r)%2 == 0 && 0 <= h + 1 - r\n"
+                               "out[h:9] = s[h] + 1\n";
+    static const example x = {"text", "I=5", text,
+                              "h, r =>\n    @s = h // r\nh =>\n    @out = h\n"};
+    begin(&x);
+    DO(by_phases("s", "h", "t", false));
+    expect_stage("s[h:9] = t[h%2, h/2]\n");
+    expect_stage(
+        "(1 + h_p)/2 + h - r >= 0 && (1 + h_p)/2 + h - r < 5 ? x[(1 + h_p)/2 + h - r] : 0");
+    expect_same_outputs();
+    end();
+}
+
 static at_status unpack(const char *stage, const char *axis, const char *name) {
     return at_edit_unpack(e.f.arena, e.tree, stage, axis, name, &e.compute, &e.tree, &e.err);
 }
@@ -1262,6 +1280,7 @@ int main(void) {
                                        cmocka_unit_test(turned),
                                        cmocka_unit_test(gone_across),
                                        cmocka_unit_test(gone_by_phases),
+                                       cmocka_unit_test(gone_by_uneven_phases),
                                        cmocka_unit_test(made_of_places),
                                        cmocka_unit_test(searched_in_blocks),
                                        cmocka_unit_test(made_of_padding),
