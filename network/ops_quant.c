@@ -232,6 +232,31 @@ static at_status to_own_output(net_op *o, const char *axes, const char *own, int
     return AT_OK;
 }
 
+/* Gemm of bytes, to bytes where an output's scale is given, else to reals. */
+static at_status q_gemm(net_op *o) {
+    const at_net_value *x = op_in(o, 0), *w = op_in(o, 3);
+    const bool turned = op_int(o, "transA", 0) != 0, turned_w = op_int(o, "transB", 0) != 0;
+    const char *from, *taken, *scale, *scale_w;
+    if (x->rank != 2 || w->rank != 2 || x->dims[turned ? 0 : 1] != w->dims[turned_w ? 1 : 0])
+        return op_fail(o, "\"%s\" and \"%s\" do not fit each other", x->name, w->name);
+    const int64_t terms = x->dims[turned ? 0 : 1];
+    const int64_t dims[] = {x->dims[turned ? 1 : 0], w->dims[turned_w ? 0 : 1]};
+    const char *axes = op_axes(o, "a", 2, dims);
+    AT_TRY(zero_of(o, 1, "", -1, &scale));
+    AT_TRY(zero_of(o, 2, "", -1, &from));
+    AT_TRY(zero_of(o, 4, "a1", dims[1], &scale_w));
+    AT_TRY(zero_of(o, 5, "a1", dims[1], &taken));
+    if (op_in(o, 6)) AT_TRY(op_fits(o, 6, 2, dims));
+    AT_TRY(op_out(o, 0, op_in(o, 7) ? x->type : AT_NET_FLOAT, 2, dims));
+    if (op_in(o, 8)) o->out[0].type = op_in(o, 8)->type;
+    op_add(o, "s[%s] = sum(k:%lld) (x0[%s] - %s)*(x3[%s] - %s)\n", axes, (long long)terms,
+           turned ? "k, a0" : "a0, k", from, turned_w ? "a1, k" : "k, a1", taken);
+    op_add(o, "%s[%s] = (s[a0, a1]%s)*%s*%s*%s\n", op_in(o, 7) ? "r" : "y0", axes,
+           op_in(o, 6) ? op_format(o, " + %s", op_read(o, 6, "a", 2)) : "", scale, scale_w,
+           op_number(o, op_float(o, "alpha", 1)));
+    return op_in(o, 7) ? to_own_output(o, axes, "a0, a1", 7, o->out[0].type) : AT_OK;
+}
+
 static at_status q_linear_binary(net_op *o, char operator) {
     const at_net_value *a = op_in(o, 0), *b = op_in(o, 3);
     int64_t dims[AT_NET_MAX_RANK];
@@ -351,6 +376,7 @@ static at_status q_linear_softmax(net_op *o) {
     { name, "com.microsoft", 1, kind, least, most, 1, function }
 
 const at_net_row net_rows_quant[] = {
+    OWN("QGemm", AT_NET_SUM, 6, 9, q_gemm),
     OWN("QLinearAdd", AT_NET_MAP, 7, 8, q_linear_add),
     OWN("QLinearMul", AT_NET_MAP, 7, 8, q_linear_mul),
     OWN("QLinearSigmoid", AT_NET_MAP, 4, 5, q_linear_sigmoid),

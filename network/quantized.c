@@ -190,7 +190,7 @@ static bool replace(quantizer *q, const at_net_node *n) {
     if (!out) return false;
     if (net_match_rounded(q, n, &p) || net_match_linear(q, n, &p) || net_match_integers(q, n, &p) ||
         net_match_reals(q, n, &p))
-        return net_add_product(q, &p);
+        return net_add_product(q, &p), true;
     if (!strcmp(n->op, "QuantizeLinear") && out->element != AT_F32) {
         at_net_quantized_by(q->arena, q->net, n->inputs[1], net_input(n, 2), 0, &numbers);
         if (!add_max_pool(q, n, &numbers) && !add_mean(q, n, &numbers))

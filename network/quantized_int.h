@@ -45,7 +45,7 @@ int net_input(const at_net_node *n, int k); /* -1: not given */
 void net_view_bytes(at_net *net);
 
 /* quantized_nodes.c: appended to the quantizer's nodes. */
-bool net_add_product(quantizer *q, const product *p); /* false: numbers beyond 32 bits */
+void net_add_product(quantizer *q, const product *p);
 void net_add_node(quantizer *q, const at_net_node *like, const char *op, at_net_kind kind,
                   const int *inputs, int num_inputs, int output, at_text *text);
 int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t otherwise);

@@ -85,11 +85,9 @@ static void shift_weights(const quantizer *q, product *p, const at_net_value *w)
     p->shift = shift;
 }
 
-/* Sums of u8 times s8, with what is added to them: at most 2^30, or as much again for a zero that
- * comes with the run. */
-static bool sums_fit(const product *p, const at_net_value *w) {
-    const double sum = 255 * 128.0 * (double)w->elements / (double)p->outputs;
-    return sum * (p->shift ? 2 : 1) < 0x1p30;
+/* No sum of u8 times s8 is further from 0. */
+static double most_of_sums(const product *p, const at_net_value *w) {
+    return 255 * 128.0 * (double)w->elements / (double)p->outputs * (p->shift ? 2 : 1);
 }
 
 /* They are constants of 8 bits; scales are those of outputs. */
@@ -102,7 +100,7 @@ static bool weights_fit(const quantizer *q, product *p) {
         const double x = net_weight(p, w, i);
         if (x < -128 || x > 127) shift_weights(q, p, w);
     }
-    return sums_fit(p, w);
+    return most_of_sums(p, w) < 0x1p30; /* and as much again for a zero that comes with the run */
 }
 
 static bool data_fit(const quantizer *q, const product *p) {
@@ -129,7 +127,7 @@ static bool shape_fits(const quantizer *q, product *p, int w) {
     }
     p->kind = MATRICES;
     if (x->rank < 2 || k->rank != 2) return false;
-    if (!strcmp(n->op, "Gemm")) {
+    if (strstr(n->op, "Gemm")) {
         p->transposed = at_net_int(n, "transB", 0) != 0;
         if (!attribute_is(n, "transA", 0) || !attribute_is(n, "alpha", 1) ||
             !attribute_is(n, "beta", 1) || x->rank != 2)
@@ -147,9 +145,12 @@ static bool take_bias(const quantizer *q, product *p, int value, bool in_units) 
     if (!b || !b->rank || b->elements != p->outputs || b->dims[b->rank - 1] != p->outputs)
         return false;
     double *bias = AT_NEW_ARRAY(q->arena, double, p->outputs);
-    for (int64_t m = 0; m < p->outputs; m++)
-        bias[m] =
-            known_element(b, m) * (in_units ? p->x.scale[0] * p->w.scale[p->w.num > 1 ? m : 0] : 1);
+    const double most = 0x1p30 - most_of_sums(p, value_at(q->net, p->w.value));
+    for (int64_t m = 0; m < p->outputs; m++) {
+        const double unit = p->x.scale[0] * p->w.scale[p->w.num > 1 ? m : 0];
+        bias[m] = known_element(b, m) * (in_units ? unit : 1);
+        if (!(fabs(bias[m] / unit) < most)) return false; /* with sums beyond 32 bits */
+    }
     p->bias = bias;
     return true;
 }
@@ -164,19 +165,23 @@ bool net_match_reals(const quantizer *q, const at_net_node *n, product *p) {
            take_bias(q, p, net_input(n, 2), false);
 }
 
-/* QLinearConv, QLinearMatMul. */
+/* QLinearConv, QLinearMatMul, QGemm, of which the last one may make reals. */
 bool net_match_linear(const quantizer *q, const at_net_node *n, product *p) {
-    static const char *const names[] = {"QLinearConv", "QLinearMatMul", NULL};
-    *p = (product){.node = n, .zero_value = -1, .output = n->outputs[0], .is_rounded = true};
+    static const char *const names[] = {"QLinearConv", "QLinearMatMul", "QGemm", NULL};
+    const bool gemm = !strcmp(n->op, "QGemm");
+    const int y = gemm ? 7 : 6, y_scale = net_input(n, y), bias = net_input(n, gemm ? 6 : 8);
+    *p = (product){.node = n, .zero_value = -1, .output = n->outputs[0]};
+    p->is_rounded = y_scale >= 0;
     if (!at_net_op_is(n, names) || !shape_fits(q, p, 3)) return false;
     const int axis = output_axis(p);
     if (!at_net_quantized_by(q->arena, q->net, n->inputs[1], n->inputs[2], 0, &p->x) ||
         !at_net_quantized_by(q->arena, q->net, n->inputs[4], n->inputs[5], axis, &p->w) ||
-        !at_net_quantized_by(q->arena, q->net, n->inputs[6], n->inputs[7], 0, &p->y))
+        (p->is_rounded &&
+         (!at_net_quantized_by(q->arena, q->net, y_scale, net_input(n, y + 1), 0, &p->y) ||
+          p->y.num != 1 || !net_is_byte(value_at(q->net, p->output)))))
         return false;
     p->x.value = n->inputs[0], p->w.value = n->inputs[3];
-    return p->x.num == 1 && p->y.num == 1 && data_fit(q, p) && weights_fit(q, p) &&
-           net_is_byte(value_at(q->net, p->output)) && take_bias(q, p, net_input(n, 8), true);
+    return p->x.num == 1 && data_fit(q, p) && weights_fit(q, p) && take_bias(q, p, bias, true);
 }
 
 /* ConvInteger, MatMulInteger: their sums are what is wanted. */

@@ -138,17 +138,15 @@ static void add_outcome(quantizer *q, const product *p, at_text *t, const char *
 }
 
 /* b: the sums with what the bias and the zero of x make of them. x_zero: as x is read. */
-static bool add_shift(quantizer *q, const product *p, double x_zero, at_text *t,
+static void add_shift(quantizer *q, const product *p, double x_zero, at_text *t,
                       const char *const *names, const char *channel, const char *stage, int *inputs,
                       int *next) {
     const at_net_value *y = value_at(q->net, p->output);
-    const double *sums = sums_of_weights(q, p), most = 0x1p30;
+    const double *sums = sums_of_weights(q, p);
     int32_t *c = AT_NEW_ARRAY(q->arena, int32_t, p->outputs);
     for (int64_t m = 0; m < p->outputs; m++) {
         const double unit = p->x.scale[0] * p->w.scale[p->w.num > 1 ? m : 0];
-        const double x = (p->bias ? nearbyint(p->bias[m] / unit) : 0) - x_zero * sums[m];
-        if (!(fabs(x) <= most)) return false;
-        c[m] = (int32_t)x;
+        c[m] = (int32_t)((p->bias ? nearbyint(p->bias[m] / unit) : 0) - x_zero * sums[m]);
     }
     const int64_t dims[] = {p->outputs};
     at_text_addf(t, "%s[", stage);
@@ -158,7 +156,6 @@ static bool add_shift(quantizer *q, const product *p, double x_zero, at_text *t,
     at_text_addf(t, "] + x%d[%s]\n", *next, channel);
     inputs[(*next)++] =
         add_constant(q, at_format(q->arena, "%s_shift", y->name), AT_NET_INT32, AT_S32, 1, dims, c);
-    return true;
 }
 
 /* An element of x as u8, whose zero is 128 more where x is of s8. */
@@ -319,8 +316,7 @@ static void add_zero(quantizer *q, const product *p, at_text *t, const char *con
     at_text_addf(t, "] - z[0]*w[%s]\n", channel);
 }
 
-/* False: numbers beyond 32 bits. */
-bool net_add_product(quantizer *q, const product *p) {
+void net_add_product(quantizer *q, const product *p) {
     enum { MOST_INPUTS = 6 };
     const at_net_value *w = value_at(q->net, p->w.value);
     const bool conv = p->kind == CONVOLUTION;
@@ -332,13 +328,11 @@ bool net_add_product(quantizer *q, const product *p) {
     int inputs[MOST_INPUTS], next = 2;
     at_text t = {0};
     add_sums(q, p, names, channel, inner, &t, inputs, &next);
-    bool fits = true;
     if (p->zero_value >= 0) add_zero(q, p, &t, names, channel, inputs, &next);
     else
-        fits = add_shift(q, p, byte_zero(q, p), &t, names, channel, p->is_whole ? "y0" : "b",
-                         inputs, &next);
-    if (fits && !p->is_whole) add_outcome(q, p, &t, names, channel, inputs, &next);
-    if (!fits) return at_text_free(&t), false;
+        add_shift(q, p, byte_zero(q, p), &t, names, channel, p->is_whole ? "y0" : "b", inputs,
+                  &next);
+    if (!p->is_whole) add_outcome(q, p, &t, names, channel, inputs, &next);
     const at_net_value *x = value_at(q->net, p->x.value);
     at_text index = {0};
     net_add_names(&index, x->rank, names);
@@ -347,5 +341,4 @@ bool net_add_product(quantizer *q, const product *p) {
     at_text_free(&index);
     inputs[1] = whole_weights(q, p, inner);
     net_add_node(q, p->node, conv ? "Conv" : "MatMul", AT_NET_SUM, inputs, next, p->output, &t);
-    return true;
 }

@@ -306,6 +306,43 @@ static void without_axes(void **state) {
     check(&g, 0, false, 1);
 }
 
+/* QGemm to bytes and to floats, with a weight as it is and turned. */
+static void own_gemm(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const bool turned = i & 1, rounded = i & 2;
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_UINT8, "5,24");
+        scalar(&g, "xs", AT_NET_FLOAT, "0.02");
+        scalar(&g, "xz", AT_NET_UINT8, "120");
+        whole(&g, "w", AT_NET_INT8, turned ? "10,24" : "24,10", 240, -127, 127);
+        scalar(&g, "ws", AT_NET_FLOAT, "0.01");
+        scalar(&g, "wz", AT_NET_INT8, "0");
+        whole(&g, "b", AT_NET_INT32, "10", 10, -3000, 3000);
+        scalar(&g, "ys", AT_NET_FLOAT, "0.3");
+        scalar(&g, "yz", AT_NET_UINT8, "99");
+        onnx_node(&g, "com.microsoft:QGemm",
+                  rounded ? "x xs xz w ws wz b ys yz" : "x xs xz w ws wz b", "y",
+                  turned ? "transB=1 alpha=1.0" : "");
+        onnx_output(&g, "y");
+        check(&g, 1, false, rounded ? 1 : 0.01);
+    }
+}
+
+/* A bias that is beyond 32 bits in units of the scales is added to floats. */
+static void large_bias(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,4,5,6");
+    quantized(&g, "x", "xq", "0.02", "128");
+    dequantized(&g, "w", "8,4,1,1", 32, "1e-7");
+    onnx_constant(&g, "b", AT_NET_FLOAT, "8", "9 -8 7 -6 5 -4 3 2", true);
+    onnx_node(&g, "Conv", "xq w b", "c", "");
+    quantized(&g, "c", "y", "0.1", "128");
+    onnx_output(&g, "y");
+    check(&g, 0, false, 0.1);
+}
+
 /* Convolutions, an addend, the largest of windows, a mean, a product: all on bytes. */
 static void picture(void **state) {
     (void)state;
@@ -499,7 +536,8 @@ int main(void) {
         cmocka_unit_test(concatenated),   cmocka_unit_test(linear_convolutions),
         cmocka_unit_test(linear_product), cmocka_unit_test(integers),
         cmocka_unit_test(dynamic),        cmocka_unit_test(long_sums),
-        cmocka_unit_test(picture),        cmocka_unit_test(mixed),
+        cmocka_unit_test(picture),        cmocka_unit_test(large_bias),
+        cmocka_unit_test(own_gemm),       cmocka_unit_test(mixed),
         cmocka_unit_test(without_axes)};
     return cmocka_run_group_tests_name("network/quantized", tests, make_arena, free_arena);
 }
