@@ -197,11 +197,13 @@ static void judge_pace(at_verifier *v, at_interval x, double limit, double clock
     out->verdict = at_verdict_of(&x, limit, clock);
     if (out->verdict != AT_UNCLEAR) return;
     const bool is_wide = x.median > limit && isfinite(x.low) && isfinite(x.high);
-    out->note =
-        at_format(v->arena, "its time cannot be told%s; verify again when nothing else runs",
-                  is_wide ? at_format(v->arena, ", from %+.1f to %+.1f %%", (x.low - 1) * 100,
-                                      (x.high - 1) * 100)
-                          : "");
+    const char *why =
+        is_wide ? at_format(v->arena, "its time cannot be told, from %+.1f to %+.1f %%",
+                            (x.low - 1) * 100, (x.high - 1) * 100)
+        : clock > MOST_CLOCK
+            ? at_format(v->arena, "the clock says %.1f times its slowest sample", clock)
+            : "its time cannot be told";
+    out->note = at_format(v->arena, "%s; verify again when nothing else runs", why);
 }
 
 /* *done: it was, or failed. */
