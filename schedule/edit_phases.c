@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "schedule/index_sum.h"
 #include "schedule/rewrite.h"
 
 /* The condition `place % step == 0` without which the terms are 0. */
@@ -57,6 +58,20 @@ static at_walk find_in_factors(const at_expr *e, void *x) {
     return found ? AT_WALK_END : AT_WALK_PAST;
 }
 
+static at_walk find_remainder(const at_expr *e, void *step) {
+    if (e->op == AT_X_AND) return AT_WALK_ON;
+    if (!is_zero_remainder(e)) return AT_WALK_PAST;
+    *(const at_expr **)step = e->arg[0]->arg[1];
+    return AT_WALK_END;
+}
+
+const at_expr *at_edit_zeros_between(const at_tensor *stage) {
+    const at_expr *e = stage->body, *step = NULL;
+    if (!stage->num_reduce && e->op == AT_X_SELECT && is_zero_expr(e->arg[2]))
+        at_expr_walk(e->arg[0], find_remainder, &step);
+    return step;
+}
+
 bool at_edit_has_phases(const at_tensor *sum, int axis) {
     phases x = {.sum = sum, .axis = axis};
     return sum->num_reduce && sum->reduction == AT_REDUCE_SUM &&
@@ -94,18 +109,40 @@ static at_expr *rest_of(const phases *x, const at_expr *e) {
 
 static at_expr *with_phases(const phases *x, const at_expr *e);
 
-/* A comparison of the place with a size, as one of the quotient; NULL: it is none. */
+/* A sum of sizes as an expression. */
+static at_expr *size_of(const phases *x, const index_sum *s) {
+    at_arena *a = x->w->arena;
+    at_expr *e = NULL;
+    for (int i = 0; i < s->num; i++) {
+        const index_part *of = &s->of[i];
+        const int64_t by = of->by < 0 ? -of->by : of->by;
+        at_expr *part = of->size ? rewrite_copy_expr(a, of->size) : at_expr_int(a, by);
+        if (of->size && by != 1) part = binary(x, AT_X_MUL, at_expr_int(a, by), part);
+        e = sum_of(x, e, of->by < 0 ? -1 : 1, part);
+    }
+    return e ? e : at_expr_int(a, 0);
+}
+
+/* Is a - b the place `times` times, 1 or -1, and a sum of sizes, *rest? */
+static bool is_place_and(const phases *x, const at_expr *a, const at_expr *b, int times,
+                         index_sum *rest) {
+    *rest = (index_sum){.num = 0};
+    return index_sum_add(rest, a, 1, NULL) && index_sum_add(rest, b, -1, NULL) &&
+           index_sum_add(rest, x->place, -times, NULL) && !index_sum_axes(rest);
+}
+
+/* A comparison of the place, and a size, with a size, as one of the quotient; NULL: it is none. */
 static at_expr *bound_of(const phases *x, const at_expr *e) {
     static const at_op turned[] = {
         [AT_X_LT] = AT_X_GT, [AT_X_LE] = AT_X_GE, [AT_X_GT] = AT_X_LT, [AT_X_GE] = AT_X_LE};
+    index_sum rest; /* place op rest */
     if (e->op < AT_X_LT || e->op > AT_X_GE) return NULL;
-    const bool is_right = at_expr_equal(e->arg[1], x->place);
-    const at_expr *size = e->arg[is_right ? 0 : 1];
-    if ((!is_right && !at_expr_equal(e->arg[0], x->place)) || !at_expr_is_size(size)) return NULL;
-    const at_op op = is_right ? turned[e->op] : e->op; /* place op size */
-    at_expr *limit = is_zero_expr(size) ? at_expr_int(x->w->arena, 0)
-                                        : divided(x, rewrite_copy_expr(x->w->arena, size),
-                                                  op == AT_X_LT || op == AT_X_GE);
+    const bool is_left = is_place_and(x, e->arg[0], e->arg[1], 1, &rest);
+    if (!is_left && !is_place_and(x, e->arg[0], e->arg[1], -1, &rest)) return NULL;
+    for (int i = 0; is_left && i < rest.num; i++) rest.of[i].by = -rest.of[i].by;
+    const at_op op = is_left ? e->op : turned[e->op];
+    at_expr *limit = rest.num ? divided(x, size_of(x, &rest), op == AT_X_LT || op == AT_X_GE)
+                              : at_expr_int(x->w->arena, 0);
     return binary(x, op, rewrite_copy_expr(x->w->arena, x->quotient), limit);
 }
 

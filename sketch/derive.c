@@ -67,6 +67,7 @@ static const rewrite_row rewrites[] = {
     {.rewrite = rewrite_quotients},
     {.all = rewrite_inlined},
     {.rewrite = rewrite_bounded},
+    {.rewrite = rewrite_spread},
     {.rewrite = rewrite_phases},
     {.rewrite = rewrite_padding},
     {.rewrite = rewrite_terms, .is_backwards = true},

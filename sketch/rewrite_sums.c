@@ -30,6 +30,11 @@
  *         out_p[p, h] = sum(r:R/S) x[h - r + (P + p)/S]*w[S*r + (P + p)%S]
  *         out[h] = out_p[h%S, h/S]
  *
+ * spread: what is read with zeros between, as a stage, becomes part of the sums that have phases of
+ * it then, through the padding around it:
+ *
+ *     up[h] = h%S == 0 ? x[h/S] : 0; pad[h] = h >= P ? up[h - P] : 0; .. sum(r:R) pad[h + r]*w[r]
+ *
  * bounds: in sketches of their own, a sum of which elements count on one side of a diagonal alone,
  * or within a band, or whose terms have a factor that is 0 elsewhere, has that condition itself, so
  * that tiles and steps outside are left out. So has a maximum of terms that are -inf elsewhere, and
@@ -64,6 +69,7 @@
  *
  *     m[p] = max(c:3) x[p, c]; out[p, c] = x[p, c]/m[p]
  *                 ->    out[p, c] = x[p, c]/max(max(x[p, 0], x[p, 1]), x[p, 2])  */
+#include "schedule/access.h"
 #include "schedule/edit.h"
 #include "sketch/nests.h"
 
@@ -228,14 +234,63 @@ static at_status make_phases(sketch_state *s, const char *name, const at_facts_g
     return AT_OK;
 }
 
+static bool has_phases(const at_tensor *x) {
+    bool any = false;
+    for (int k = 0; k < x->num_axes && !x->cycle; k++) any |= at_edit_has_phases(x, k);
+    return any;
+}
+
 bool rewrite_phases(sketch_state *s, int stage, const at_facts_given *given) {
     const at_tensor *x = &s->compute->tensors[stage];
-    bool any = false;
     at_error why;
-    for (int k = 0; k < x->num_axes && !x->cycle; k++) any |= at_edit_has_phases(x, k);
     /* The last phase of an axis that steps do not divide reads beyond. */
-    return any && make_phases(s, x->name, given) == AT_OK &&
+    return has_phases(x) && make_phases(s, x->name, given) == AT_OK &&
            at_compute_check_reads(s->compute, given->values, NULL, NULL, &why) == AT_OK;
+}
+
+/* ---- spread ---------------------------------------------------------------------------------- */
+
+/* Does a sum go by phases already, outside of tiles whose lanes have none (tile.c)? */
+static bool goes_by_phases(const sketch_state *s, int sum) {
+    const at_tensor *x = &s->compute->tensors[sum];
+    const at_stage_facts *f = &s->facts->of[sum];
+    const int vec = tile_vector_of(s, sum);
+    bool own = false, reductions = false;
+    for (int k = 0; k < x->num_axes + x->num_reduce; k++)
+        *(k < x->num_axes ? &own : &reductions) |= f->is_phase[k];
+    return own && reductions && vec >= 0 && !f->is_phase[vec];
+}
+
+/* Into what reads it, and that into its readers, up to the sums, all of which have phases then. */
+static bool inline_spread(sketch_state *s, const char *name, const at_facts_given *given) {
+    const at_edit e = {.kind = AT_EDIT_INLINE, .stage = name};
+    const at_facts *f = s->facts;
+    const int stage = at_compute_find(f->compute, name);
+    bool *readers = AT_NEW_ARRAY(s->arena, bool, f->compute->num_tensors), any = false;
+    for (int r = stage + 1; r < f->compute->num_tensors; r++) {
+        readers[r] =
+            f->of[r].is_stage && at_expr_count_reads(f->compute->tensors[r].body, stage) > 0;
+        any |= readers[r] && !(at_facts_has_leaf(f, r) && goes_by_phases(s, r));
+    }
+    if (!f->of[stage].is_dissolved) return false;
+    if (!any) return true;
+    if (!sketch_rewrite_by(s, &e, given)) return false;
+    for (int r = stage + 1; r < f->compute->num_tensors; r++) {
+        const char *reader = f->compute->tensors[r].name;
+        if (readers[r] && !has_phases(&s->compute->tensors[at_compute_find(s->compute, reader)]) &&
+            !inline_spread(s, reader, given))
+            return false;
+    }
+    return true;
+}
+
+bool rewrite_spread(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    const at_read_facts numbers = {.values = given->values, .varies = given->varies};
+    const at_expr *by = at_edit_zeros_between(x);
+    int64_t steps;
+    return by && at_size_value(&numbers, by, &steps) && steps > 1 &&
+           inline_spread(s, x->name, given);
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
