@@ -41,7 +41,7 @@ const at_net_node *net_maker_of(const quantizer *q, int v);
 bool net_is_byte(const at_net_value *v);
 int net_input(const at_net_node *n, int k); /* -1: not given */
 
-/* quantized_views.c: views of dequantized numbers become views of their bytes. */
+/* quantized_views.c: moves of dequantized numbers become moves of their bytes. */
 void net_view_bytes(at_net *net);
 
 /* quantized_nodes.c: appended to the quantizer's nodes. */

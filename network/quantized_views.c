@@ -1,5 +1,6 @@
-/* network/quantized_views.c: what a Flatten makes of dequantized numbers is what comes of the bytes
- * in that shape: where the shape changes first, a product behind it finds its bytes. */
+/* network/quantized_views.c: what a move makes of dequantized numbers is what comes of the bytes
+ * moved: numbers that are quantized again as they were need no scale on the way, and where a shape
+ * changes first, a product behind it finds its bytes. */
 #include "network/quantized_int.h"
 
 #include <string.h>
@@ -51,14 +52,78 @@ static void exchange(mover *m, const at_net_node *view, const at_net_node *by) {
     *at_push(a, &m->nodes) = second;
 }
 
-void net_view_bytes(at_net *net) {
+/* ---- quantized again as they were ------------------------------------------------------------ */
+
+/* What the numbers of this value were before a DequantizeLinear, where a QuantizeLinear makes the
+ * same of them again; -1: something else. */
+static int bytes_again(const mover *m, const at_net_node *quantize, int value) {
+    const at_net_value *out = &m->net->values.data[quantize->outputs[0]];
+    at_net_quantized x, y;
+    if (m->net->values.data[value].is_constant || !net_is_byte(out) ||
+        !at_net_dequantized(m->net->arena, m->net, value, &x) || x.num != 1 ||
+        !at_net_quantized_by(m->net->arena, m->net, quantize->inputs[1], net_input(quantize, 2), 0,
+                             &y))
+        return -1;
+    const bool same = y.num == 1 && x.scale[0] == y.scale[0] && x.zero[0] == y.zero[0] &&
+                      m->net->values.data[x.value].type == out->type;
+    return same ? x.value : -1;
+}
+
+/* A QuantizeLinear behind a move of dequantized numbers is that move of the bytes. */
+static bool move_bytes(mover *m, const at_net_node *n) {
+    static const char *const moves[] = {"Transpose", "Reshape", "Flatten",      "Squeeze",
+                                        "Unsqueeze", "Slice",   "DepthToSpace", "SpaceToDepth",
+                                        "Expand",    NULL};
+    const at_net_value *x = &m->net->values.data[n->inputs[0]];
+    const at_net_node *by = x->producer < 0 ? NULL : &m->net->nodes.data[x->producer];
+    if (strcmp(n->op, "QuantizeLinear") || !by || !at_net_op_is(by, moves)) return false;
+    const int bytes = bytes_again(m, n, by->inputs[0]);
+    if (bytes < 0) return false;
+    at_net_node *moved = at_push(m->net->arena, &m->nodes);
+    *moved = *by;
+    at_net_reread(m->net, moved, by->inputs[0], bytes);
+    moved->outputs = n->outputs;
+    return true;
+}
+
+/* Without a move between, it is read where it was. */
+static bool leave_bytes(mover *m, const at_net_node *n) {
+    if (strcmp(n->op, "QuantizeLinear") || m->net->values.data[n->outputs[0]].is_output)
+        return false;
+    const int bytes = bytes_again(m, n, n->inputs[0]), from = n->outputs[0];
+    for (int i = 0; i < m->readers[from].len && bytes >= 0; i++)
+        at_net_reread(m->net, &m->net->nodes.data[m->readers[from].data[i]], from, bytes);
+    return bytes >= 0;
+}
+
+static bool has_ends(const at_net_node *n) {
+    return n->num_inputs && n->inputs[0] >= 0 && n->outputs[0] >= 0;
+}
+
+static void keep_bytes(at_net *net) {
     mover m = {.net = net, .readers = at_net_readers(net->arena, net)};
     for (int i = 0; i < net->nodes.len; i++) {
         const at_net_node n = net->nodes.data[i];
-        const at_net_node *by =
-            n.num_inputs && n.inputs[0] >= 0 && n.outputs[0] >= 0 ? dequantizer_of(&m, &n) : NULL;
+        if (!has_ends(&n) || (!move_bytes(&m, &n) && !leave_bytes(&m, &n)))
+            *at_push(net->arena, &m.nodes) = n;
+    }
+    at_net_set_nodes(net, m.nodes.data, m.nodes.len);
+}
+
+/* ---- shapes first ---------------------------------------------------------------------------- */
+
+static void exchange_views(at_net *net) {
+    mover m = {.net = net, .readers = at_net_readers(net->arena, net)};
+    for (int i = 0; i < net->nodes.len; i++) {
+        const at_net_node n = net->nodes.data[i];
+        const at_net_node *by = has_ends(&n) ? dequantizer_of(&m, &n) : NULL;
         if (by) exchange(&m, &n, by);
         else *at_push(net->arena, &m.nodes) = n;
     }
     at_net_set_nodes(net, m.nodes.data, m.nodes.len);
+}
+
+void net_view_bytes(at_net *net) {
+    keep_bytes(net);
+    exchange_views(net);
 }

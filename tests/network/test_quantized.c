@@ -292,6 +292,38 @@ static void behind_views(void **state) {
     check(&g, 2, false, 1);
 }
 
+/* Numbers that are quantized again as they were, behind a move or at once, are moved as bytes; with
+ * another zero they are not. */
+static void quantized_again(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const bool same = i < 2, counts = i & 1;
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "2,4,6");
+        dequantized(&g, "w", "12,10", 120, "0.01");
+        onnx_constant(&g, "shape", AT_NET_INT64, "2", "4 12", false);
+        quantized(&g, "x", "a", "0.016", "127");
+        onnx_node(&g, "Transpose", "a", "t", "perm=[1,0,2]");
+        quantized(&g, "t", "b", "0.016", same ? "127" : "120");
+        onnx_node(&g, "Reshape", "b shape", "r", "");
+        quantized(&g, "r", "c", "0.016", same ? "127" : "120");
+        quantized(&g, "c", "d", "0.016", same ? "127" : "120");
+        onnx_node(&g, "MatMul", "d w", "y", "");
+        onnx_output(&g, "y");
+        if (!counts) {
+            check(&g, 1, false, 1);
+            continue;
+        }
+        at_net *net = onnx_open(arena, &g);
+        const at_net *rewritten = at_net_rewrite(arena, net, true);
+        int roundings = 0;
+        for (int k = 0; k < rewritten->nodes.len; k++)
+            roundings += !strcmp(rewritten->nodes.data[k].op, "Quantize");
+        assert_int_equal(roundings, same ? 1 : 2);
+        at_net_close(net);
+    }
+}
+
 /* A single dequantized number, as an input without axes and as a view without any. */
 static void without_axes(void **state) {
     (void)state;
@@ -536,8 +568,8 @@ int main(void) {
         cmocka_unit_test(concatenated),   cmocka_unit_test(linear_convolutions),
         cmocka_unit_test(linear_product), cmocka_unit_test(integers),
         cmocka_unit_test(dynamic),        cmocka_unit_test(long_sums),
-        cmocka_unit_test(picture),        cmocka_unit_test(large_bias),
-        cmocka_unit_test(own_gemm),       cmocka_unit_test(mixed),
-        cmocka_unit_test(without_axes)};
+        cmocka_unit_test(picture),        cmocka_unit_test(quantized_again),
+        cmocka_unit_test(large_bias),     cmocka_unit_test(own_gemm),
+        cmocka_unit_test(mixed),          cmocka_unit_test(without_axes)};
     return cmocka_run_group_tests_name("network/quantized", tests, make_arena, free_arena);
 }
