@@ -5,9 +5,6 @@
 
 #include "network/graph.h"
 
-/* With fewer channels the convolution reads and writes them as they are. */
-enum { LEAST_CHANNELS = 8 };
-
 typedef struct edges {
     at_net *net;
     const at_int_list *readers; /* [value] of the graph as it was */
@@ -20,7 +17,7 @@ static at_net_value *value_at(const edges *e, int v) { return &e->net->values.da
 static bool is_picture(const at_net_value *v) {
     int64_t pixels = 1;
     for (int i = 2; i < v->rank; i++) pixels *= v->dims[i];
-    return v->rank >= 3 && v->dims[1] >= LEAST_CHANNELS && pixels > 1 &&
+    return v->rank >= 3 && v->dims[1] >= AT_NET_LEAST_LAST && pixels > 1 &&
            at_net_type_is_float(v->type) && v->element == AT_F32;
 }
 
@@ -28,7 +25,7 @@ static bool is_picture(const at_net_value *v) {
 static bool sums_channels(const edges *e, const at_net_node *n) {
     static const char *const names[] = {"Conv", "ConvTranspose", NULL};
     if (!at_net_op_is(n, names) || n->inputs[0] < 0) return false;
-    if (value_at(e, n->outputs[0])->dims[1] < LEAST_CHANNELS) return false;
+    if (value_at(e, n->outputs[0])->dims[1] < AT_NET_LEAST_LAST) return false;
     return at_net_int(n, "group", 1) < value_at(e, n->inputs[0])->dims[1];
 }
 

@@ -35,6 +35,8 @@ bool at_net_type_is_half(at_net_type t); /* floats of 16 bits */
 bool at_net_type_is_int(at_net_type t);  /* whole numbers, truth values aside */
 
 enum { AT_NET_MAX_RANK = 12 };
+/* With fewer channels a convolution reads and writes them as the file declares them, first. */
+enum { AT_NET_LEAST_LAST = 8 };
 #define AT_NET_MAX_ELEMENTS (1LL << 32) /* of one value */
 
 /* Elements row by row in `type`. data may stand at any address: read it by memcpy or by

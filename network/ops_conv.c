@@ -148,6 +148,14 @@ static const char *channel_of(const net_op *o, const at_net_value *k, int64_t gr
     return groups == 1 ? "c" : channels == 1 ? group : op_format(o, "%s*%lld + c", group, channels);
 }
 
+/* Of few channels, which stay first (edges.c), lanes go along rows: what is padded by itself may be
+ * copied with its padding, so that nothing cuts into lanes. Groups of several channels gain nothing
+ * by that. */
+static bool may_go_along_rows(const net_op *o, const at_net_value *k, int64_t groups) {
+    const bool is_few = k->dims[0] < AT_NET_LEAST_LAST || op_in(o, 0)->dims[1] < AT_NET_LEAST_LAST;
+    return is_few && (groups == 1 || k->dims[1] == 1) && at_net_type_is_float(op_in(o, 0)->type);
+}
+
 at_status op_convolve(net_op *o, const op_convolution *how, const char **axes, const char **own) {
     const int64_t groups = op_int(o, "group", 1);
     window w;
@@ -166,9 +174,13 @@ at_status op_convolve(net_op *o, const op_convolution *how, const char **axes, c
     *axes = op_format(o, "n:%lld, m:%lld%s", (long long)dims[0], (long long)dims[1],
                       spatial(o, "a", w.axes, w.out));
     *own = op_format(o, "n, m, %s", op_index(o, "a", w.axes));
+    const bool pads_data = inside && may_go_along_rows(o, k, groups);
+    const char *product =
+        op_format(o, "%s * %s",
+                  pads_data ? op_format(o, "(%s)", guarded(o, inside, data, "0")) : data, weight);
     op_add(o, "%s[%s] = sum(c:%lld%s) %s%s\n", how->stage, *axes, (long long)k->dims[1],
            spatial(o, "p", w.axes, w.kernel),
-           guarded(o, inside, op_format(o, "%s * %s", data, weight), "0"), where);
+           pads_data ? product : guarded(o, inside, product, "0"), where);
     return AT_OK;
 }
 
