@@ -14,6 +14,9 @@
  * less. Of inputs, which may lie apart, so many steps at least. */
 #define PREFETCH_BYTES 8192
 #define PREFETCH_LEAST_STEPS 8
+/* Where a leaf goes along them, the machine's own prefetcher brings the lines between: of 9 MB of
+ * weights from memory each line took 1.5 times as long as every fourth, in pages of 4 KB. */
+#define PREFETCH_LINES_APART 4
 
 typedef struct {
     at_low *l;
@@ -281,6 +284,17 @@ static int find_streams(scope *s, const at_node *leaf, const at_value *v, at_pre
     return n;
 }
 
+/* Does a leaf go along what it reads without leaving any of it out? */
+static bool goes_along(scope *s, const at_node *leaf, const at_value *v, int tensor) {
+    around a;
+    int64_t written = 1, step = 0;
+    if (!find_around(s, leaf, v, tensor, &a)) return false;
+    for (int i = 0; i < a.num; i++)
+        if (!a.turns[i].is_written_out) step = a.turns[i].growth;
+        else if (a.turns[i].growth) written *= a.turns[i].extent;
+    return step == written;
+}
+
 /* What a sum reads from afar is asked for ahead, unless the tree says what is. */
 static void stream(scope *s, const at_node *leaf, at_stmt *n) {
     at_low *l = s->l;
@@ -293,6 +307,8 @@ static void stream(scope *s, const at_node *leaf, at_stmt *n) {
         ask_ahead(s, leaf, weights->ref, n);
     } else n->num_prefetch = find_streams(s, leaf, n->val, own);
     n->prefetch = at_copy(l->arena, own, sizeof *own * (size_t)n->num_prefetch);
+    if (n->num_prefetch == 1 && goes_along(s, leaf, n->val, own[0].tensor))
+        n->lines_apart = PREFETCH_LINES_APART;
 }
 
 static void no_pointers(at_low *l, const at_node *leaf) {

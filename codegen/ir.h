@@ -119,6 +119,7 @@ typedef struct at_stmt {
     const char *label;     /* stage name, for comments */
     int num_prefetch;
     const at_prefetch *prefetch; /* [num_prefetch] */
+    int lines_apart; /* of so many lines that these go along, one is asked for; 0: each is */
     /* The element of the first of these tensors that is asked for instead, once for all rows and
      * vectors of a step, with as many lines behind it; NULL: none */
     const at_aff *ahead;

@@ -131,7 +131,7 @@ static bool add_statement(walker *w, const at_ir *n) {
         add(w, (uint64_t)s->prefetch[i].tensor);
         add(w, (uint64_t)s->prefetch[i].bytes);
     }
-    add(w, (uint64_t)s->ahead_lines);
+    add(w, (uint64_t)s->ahead_lines | (uint64_t)s->lines_apart << 32);
     if (s->ahead && !add_address(w, s->prefetch[0].tensor, s->ahead)) return false;
     return add_address(w, s->tensor, s->at) && add_value(w, s->val);
 }

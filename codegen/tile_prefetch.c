@@ -28,7 +28,8 @@ void at_build_prefetch(at_builder *b, int tensor, int from, int64_t off) {
     const at_ir *n = b->current;
     const int64_t bytes = at_type_bytes(b->l->tensors[tensor].type), line = AT_LINE_BYTES / bytes;
     if (n && ask_ahead(b, &n->stmt, tensor, line)) return;
-    for (int i = 0; n && off % line == 0 && i < n->stmt.num_prefetch; i++) {
+    const int64_t apart = n && n->stmt.lines_apart ? n->stmt.lines_apart * line : line;
+    for (int i = 0; n && off % apart == 0 && i < n->stmt.num_prefetch; i++) {
         const at_prefetch *p = &n->stmt.prefetch[i];
         if (p->tensor != tensor || p->bytes <= 0) continue;
         at_tile_op *op = at_build_emit(b, AT_T_PREFETCH);

@@ -170,8 +170,31 @@ static void inputs(void **state) {
     at_arena_free(a);
 }
 
+/* Of what one row goes along every fourth line is asked for, 8 KB ahead. */
+static void every_fourth(void **state) {
+    (void)state;
+    static const program row = {"row", "P=4 K=256 p=4 x=64 k=256",
+                                "a[K] : input\n"
+                                "w[P, K, 64] : weight\n"
+                                "out[y:64*P] = sum(k:K) a[k] * w[y/64, k, y%64]\n",
+                                "p, k, x:vec =>\n"
+                                "    @out = {p, x}/y // k\n"};
+    at_arena *a = at_arena_new();
+    asked *x = AT_NEW(a, asked);
+    lowered(a, &row, at_target_find("avx512"), x);
+    for (int i = 0; i < 4 * 256 * 64 / LINE; i++) {
+        const int before = x->first_read[i] - x->first_asked[i];
+        if (!x->first_read[i]) fail_msg("line %d is not read", i);
+        if (i % 4 ? x->first_asked[i] : i >= 128 && (before < 124 || before > 132))
+            fail_msg("line %d is asked for %d reads before it is read", i, before);
+    }
+    assert_int_equal(x->asks, 4 * 256);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops), cmocka_unit_test(lines),
-                                       cmocka_unit_test(few_turns), cmocka_unit_test(inputs)};
+                                       cmocka_unit_test(few_turns), cmocka_unit_test(inputs),
+                                       cmocka_unit_test(every_fourth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
