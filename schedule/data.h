@@ -40,6 +40,7 @@ typedef struct at_placed {
     int64_t offset; /* in the plain tensor */
     float value;
     int64_t more, step;
+    bool stays; /* also where what is drawn is made smaller (at_dataset_shrink) */
 } at_placed;
 
 /* Few long rows of an input, of each of which one element wins: in each run one of another group of

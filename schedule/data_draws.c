@@ -86,27 +86,39 @@ static at_walk find_centred(const at_expr *e, void *ctx) {
     return AT_WALK_PAST;
 }
 
-/* Numbers that are far from 0 beside how far they are apart: a variance that is worked out in
- * another way loses what is small. And so small that what is added lest something is 0 counts. */
-static at_status is_centred(data_ruler *r, at_draw *out, bool *any, at_error *err) {
-    enum { APART = 512, ROUNDS = 6 };
-    const size_t bytes = sizeof *r->fill * (size_t)r->c->num_tensors;
-    at_fill *first = r->fill;
+/* What is added lest something is 0 counts where this is as small; the least that it may be, where
+ * it is smaller. */
+static at_status bring_near_0(data_ruler *r, bool *any, at_error *err) {
+    enum { ROUNDS = 16 };
     int n;
     data_decision *d = data_look_decisions(r->look, &n);
-    *any = false;
-    r->fill = out->fill = at_copy(r->arena, r->fill, bytes);
-    for (int k = 0; k < ROUNDS; k++) {
+    bool changes = true;
+    for (int k = 0; k < ROUNDS && changes; k++) {
+        changes = false;
         AT_TRY(data_look_at(r->look, r->arena, r->fill, err));
         for (int i = 0; i < n; i++) {
             if (!d[i].is_added) continue;
-            const double size = data_quantile(&d[i], 0, 0.5);
-            if (!(size > 4 * d[i].width)) continue;
-            const double factor = data_factor_for(r, d[i].of, d[i].width / size);
+            const double size = data_quantile(&d[i], 0, 0.5),
+                         wanted = d[i].is_lone ? d[i].width / 2 : d[i].width,
+                         most = d[i].is_lone ? wanted : 4 * wanted;
+            if (!(size > most)) continue;
+            const double factor = data_factor_for(r, d[i].of, wanted / size);
             data_multiply(r, factor);
-            *any |= factor != 1;
+            changes |= factor != 1;
         }
+        *any |= changes;
     }
+    return AT_OK;
+}
+
+/* Numbers that are far from 0 beside how far they are apart: a variance that is worked out in
+ * another way loses what is small. And so small that what is added lest something is 0 counts. */
+static at_status is_centred(data_ruler *r, at_draw *out, bool *any, at_error *err) {
+    enum { APART = 512 };
+    at_fill *first = r->fill;
+    *any = false;
+    r->fill = out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)r->c->num_tensors);
+    AT_TRY(bring_near_0(r, any, err));
     for (int s = 0; s < r->c->num_tensors; s++) {
         if (r->c->tensors[s].role != AT_ROLE_STAGE) continue;
         const at_expr *distance = at_expr_walk(r->c->tensors[s].body, find_centred, r);
@@ -418,16 +430,12 @@ static void plant_far(data_ruler *r, at_draw *draw) {
 at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err) {
     enum { FEW_ROWS = 64 };
     if (!r->is_exact) plant_far(r, &out->draw[0]);
-    if (!r->is_exact && overflows(r, &out->draw[1])) {
-        out->num_draws = 2;
-        data_plant_small(r, &out->draw[0]);
-        return AT_OK;
-    }
     if (!r->is_exact) {
         bool any;
-        AT_TRY(is_centred(r, &out->draw[1], &any, err));
-        if (any) out->num_draws = 2;
-        if (any) return AT_OK;
+        if (overflows(r, &out->draw[1])) out->num_draws = 2, data_plant_small(r, &out->draw[0]);
+        AT_TRY(is_centred(r, &out->draw[out->num_draws], &any, err));
+        out->num_draws += any;
+        if (out->num_draws > 1) return AT_OK;
     }
     if (r->is_exact && data_ratio(r, 2) > DATA_EXACT_RATIO) return AT_OK;
     const int64_t rows = data_plant_extremes(r, 0, 0, &out->draw[0]);

@@ -15,7 +15,7 @@ typedef struct data_decision {
     bool is_lone;      /* one bound, or a number to compare with: as wide as it is far from 0 */
     bool is_sum;       /* of two values */
     bool is_stored;    /* of a whole body: what its stage's type holds, and bounds within that */
-    bool is_added;     /* a small number, `width`, that is added lest something is 0 */
+    bool is_added;     /* a small number, `width`, is added, or the least, lest something is 0 */
     bool below_maximum; /* of an exponential: its argument is what lies below a maximum */
     int changes;        /* how often data were changed for it, */
     double before;      /* how far it was from what it needs before that, and by how much */
@@ -167,6 +167,9 @@ bool data_rows_may_change(const data_rows *r);
 int64_t data_plant_extremes(const data_ruler *r, double above, int number, at_draw *draw);
 /* Plants a few elements of such rows that lie 8 to 64 beyond the other ends. */
 void data_plant_small(const data_ruler *r, at_draw *draw);
+
+/* Plants elements about what comparisons of elements compare with (data_thresholds.c). */
+void data_plant_thresholds(data_ruler *r, at_draw *draw);
 
 /* Rows whose winners are to go from place to place (data_cover.c). */
 void data_cover(const data_ruler *r, at_draw *draw);

@@ -109,12 +109,17 @@ static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
         if (!between) d->of = without_number(d->of, &d->at);
         d->width = between ? hi - lo : fabs(d->at);
         d->is_lone = !between;
+        d->is_added = d->is_lone && e->op == AT_X_MAX && d->at > 0 && d->at < SMALL;
         return isfinite(d->at);
     }
-    if (e->op == AT_X_ADD && number_of(e->arg[1], &x) && x > 0 && x < SMALL) {
-        d->of = e->arg[0];
+    const int added = e->op != AT_X_ADD          ? -1
+                      : number_of(e->arg[1], &x) ? 1
+                      : number_of(e->arg[0], &x) ? 0
+                                                 : -1;
+    if (added >= 0 && x > 0 && x < SMALL) {
+        d->of = e->arg[1 - added];
         d->width = x;
-        return d->is_added = is_float_expr(l->c, e->arg[0]);
+        return d->is_added = is_float_expr(l->c, d->of);
     }
     if (e->op == AT_X_ADD || e->op == AT_X_SUB) {
         d->of = e->arg[0];

@@ -165,7 +165,8 @@ static void mark(data_ruler *r, const at_expr *e) {
         return;
     case AT_X_SELECT: mark(r, e->arg[1]), mark(r, e->arg[2]); return;
     case AT_X_CALL:
-        if (e->integer == AT_FUNCTION_ABS || at_function_rounds((at_function)e->integer) ||
+        if (e->integer == AT_FUNCTION_ABS || e->integer == AT_FUNCTION_SQRT ||
+            at_function_rounds((at_function)e->integer) ||
             at_function_narrows((at_function)e->integer))
             mark(r, e->arg[0]);
         return;
@@ -187,6 +188,7 @@ static double power(const data_ruler *r, const at_expr *e) {
         most = of > most ? of : most;
         sum += of;
     }
+    if (e->op == AT_X_CALL && e->integer == AT_FUNCTION_SQRT) return most / 2;
     return e->op == AT_X_MUL ? sum : most;
 }
 

@@ -59,7 +59,7 @@ static void put_extremes(at_dataset *d) {
         const at_placed *w = &draw->extremes.data[i];
         const at_type type = d->compute->tensors[w->tensor].type;
         const bool is_int = at_type_of(type)->is_int;
-        const float value = (float)((double)w->value * (d->is_exact ? 1 : d->scale));
+        const float value = (float)((double)w->value * (d->is_exact || w->stays ? 1 : d->scale));
         void *to = at_store_at(d->store, d->offset[w->tensor]);
         for (int64_t k = 0; k <= w->more; k++)
             if (is_int) at_dataset_put_whole(type, to, w->offset + k * w->step, (int64_t)w->value);

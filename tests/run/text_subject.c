@@ -301,6 +301,15 @@ static bool differs(const text_subject *s, const made *mutant) {
     return any;
 }
 
+bool text_subject_tells_from(const text_subject *s, const char *text) {
+    text_subject other = *s;
+    other.compute = (at_compute *)(uintptr_t)at_task_compute(any_task(s->arena, text, ""));
+    const made wrong = compile(&other, false);
+    const bool any = differs(s, &wrong);
+    dlclose(wrong.object);
+    return any;
+}
+
 /* Where a condition makes something 0 that is multiplied, as padding is, a kernel need not multiply
  * by what is not a number. */
 static bool leaves_out_zeros(const at_compute *c) {

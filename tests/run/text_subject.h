@@ -45,6 +45,9 @@ void text_subject_fill_otherwise(text_subject *s, uint64_t seed);
 typedef enum text_verdict { TEXT_NOTICED, TEXT_SAME, TEXT_NOT_NOTICED } text_verdict;
 text_verdict text_subject_judge(text_subject *s, const text_mutant *m);
 
+/* Does this text, of the same tensors, make something else of the data? As the worker compares. */
+bool text_subject_tells_from(const text_subject *s, const char *text);
+
 /* Is it, but for rounding, the same function of ordinary numbers? As where what is left out of a
  * difference from a mean adds up to 0. The change is made before and after. */
 bool text_subject_rounds_otherwise(text_subject *s, const text_mutant *m, at_rng *rng);

@@ -1,0 +1,178 @@
+/* Numbers that values are compared with, cut at, or added to lest something is 0: on some set of
+ * data a kernel with another one, or with the other side of it, gives something else. Each wrong
+ * text differs from the right one in a few letters. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/run/text_subject.h"
+
+enum { MOST_WRONG = 6, MOST_TEXT = 2000 };
+
+typedef struct subject {
+    const char *text;
+    const char *wrong[MOST_WRONG][2]; /* letters, and others in place of the last such */
+} subject;
+
+static const char *last_of(const char *text, const char *letters) {
+    const char *found = NULL;
+    for (const char *at = text; (at = strstr(at, letters)); at++) found = at;
+    return found;
+}
+
+static int missed_of(const subject *x) {
+    text_subject s;
+    int missed = 0;
+    text_subject_open(&s, x->text, "");
+    for (int i = 0; i < MOST_WRONG && x->wrong[i][0]; i++) {
+        char text[MOST_TEXT];
+        const char *was = x->wrong[i][0], *at = last_of(x->text, was);
+        if (!at) fail_msg("no %s in:\n%s", was, x->text);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - x->text), x->text, x->wrong[i][1],
+                 at + strlen(was));
+        if (text_subject_tells_from(&s, text)) continue;
+        print_message("%s for %s is right in:\n%s", x->wrong[i][1], was, x->text);
+        missed++;
+    }
+    text_subject_close(&s);
+    return missed;
+}
+
+static void expect_all(const subject *all, int n) {
+    int missed = 0;
+    for (int i = 0; i < n; i++) missed += missed_of(&all[i]);
+    assert_int_equal(missed, 0);
+}
+
+#define ALL(x) expect_all(x, sizeof(x) / sizeof *(x))
+
+#define NUMBER                                                                                     \
+    {"0.5", "1.0"}, {"0.5", "0.51"}, { "0.5", "0.49" }
+
+static void beside_integers(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args T=300\nx[T] : input\nn[t:T] : s32 = x[t] > 0.5 ? 1 : 0\n", {NUMBER, {">", ">="}}},
+        {"args T=300\nx[T] : input\nn[t:T] : s32 = x[t] < 0.5 ? 1 : 0\n", {NUMBER, {"<", "<="}}},
+        {"args T=300\nx[T] : input\nn[t:T] : s32 = x[t]*2 > 1.0 ? 1 : 0\n",
+         {{"1.0", "1.01"}, {"1.0", "0.99"}, {">", ">="}}},
+        {"args T=300, C=8\nx[T, C] : input\nb[C] : weight\n"
+         "n[t:T, c:C] : s32 = x[t, c] >= b[c] ? 1 : 0\n",
+         {{">=", ">"}, {"b[c] ", "b[c] + 0.01 "}, {"b[c] ", "b[c] - 0.01 "}}},
+        {"args T=300\nx[T] : input\ny[T] : input\n"
+         "n[t:T] : s32 = y[t] > 0 ? (x[t] < 0.25 ? 1 : 2) : 3\n",
+         {{"0.25", "0.26"}, {"0.25", "0.24"}, {"<", "<="}, {"> 0", ">= 0"}}},
+        {"args T=300, K=40\nx[T, K] : input\nn[t:T] : s32 = sum(k:K) (x[t, k] > 0.5 ? 1 : 0)\n",
+         {NUMBER, {">", ">="}}},
+        {"args T=300\nx[T] : input\na[t:T] = x[t]*0.125 + 0.0625\n"
+         "n[t:T] : s32 = a[t] > 0.5 ? 1 : 0\n",
+         {NUMBER, {">", ">="}}},
+        {"args T=300\nx[T] : input\nn[t:T] : s32 = x[t] > 4.5 && x[t] < 4.625 ? 1 : 0\n",
+         {{"4.625", "4.63"}, {"4.5", "4.51"}, {"<", "<="}, {">", ">="}}},
+        {"args T=300\nx[T] : input s32\nn[t:T] : s32 = x[t] > 5 ? 1 : 0\n",
+         {{"5", "6"}, {"5", "4"}, {">", ">="}}},
+        {"args T=300\nx[T] : input s32\nn[t:T] : s32 = min(max(x[t], 0 - 5), 7)\n",
+         {{"7", "6"}, {"7", "8"}, {"5", "6"}, {"5", "4"}}},
+        {"args T=300\nx[T] : input f16\nn[t:T] : s32 = x[t] > 0.5 ? 1 : 0\n",
+         {NUMBER, {">", ">="}}},
+        {"args T=300\nx[T] : input\nn[t:T] : s32 = abs(x[t]) > 0.5 ? 1 : 0\n",
+         {NUMBER, {">", ">="}, {"abs(x[t])", "x[t]"}}},
+        {"args T=300\nx[T] : input\nn[t:T] : u8 = max(x[t], 0.5) == 0.5 ? 200 : 100\n",
+         {{"max(x[t], 0.5)", "max(x[t], 0.51)"}}},
+        {"args T=300\nx[T] : input\nn[t:T] : s32 = x[t] > 0.001 ? 1 : x[t] < 0 - 0.003 ? 2 : 3\n",
+         {{"0.003", "0.00302"}, {"0.003", "0.00298"}, {"0.001", "0.00101"}, {"<", "<="}}},
+        {"args T=300\nx[T] : input\nb[T] : input\n"
+         "n[t:T] : s32 = x[t]*3 - b[t] > 0.25*b[t] ? 1 : 0\n",
+         {{"0.25", "0.26"}, {"0.25", "0.24"}, {"*3", "*3.01"}}},
+    };
+    ALL(all);
+}
+
+static void of_floats(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args T=300\nx[T] : input\ny[t:T] = x[t] > 0.5 ? x[t] : 0\n", {NUMBER, {">", ">="}}},
+        {"args T=300\nx[T] : input\ny[t:T] = x[t] > 0.3 ? 1 : 0\n",
+         {{"0.3", "0.31"}, {"0.3", "0.29"}}},
+        {"args T=300\nx[T] : input\ny[t:T] = x[t] > 0.3 ? x[t] : x[t]*0.1\n",
+         {{"0.3", "0.31"}, {"0.3", "0.29"}}},
+        {"args T=300\nx[T] : input\ny[t:T] = min(max(x[t], 0.1), 0.7)\n",
+         {{"0.1", "0.11"}, {"0.1", "0.09"}, {"0.7", "0.71"}, {"0.7", "0.69"}}},
+        {"args T=300, C=8\nx[T, C] : input\nb[C] : weight\n"
+         "y[t:T, c:C] = x[t, c] >= b[c] ? x[t, c] : x[t, c] - b[c]\n",
+         {{">=", ">"}}},
+        {"args T=300, C=8\nx[T, C] : input\nb[C] : weight\n"
+         "y[t:T, c:C] = x[t, c] >= b[c] ? 1 : 0\n",
+         {{">=", ">"}, {"b[c] ", "b[c]*1.01 "}}},
+        {"args T=300, K=100\nx[T, K] : input\ny[t:T] = sum(k:K) max(x[t, k] - 0.5, 0)\n", {NUMBER}},
+        {"args T=300\nx[T] : input\ny[t:T] = exp(x[t]) > 3 ? 1 : 0\n",
+         {{"3", "3.1"}, {"3", "2.9"}}},
+    };
+    ALL(all);
+}
+
+static void added(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args N=1, H=56, W=56, C=64, G=8\nsizes K = C/G\ndata[N, H, W, C] : input\n"
+         "gamma[C] : weight\nbeta[C] : weight\n"
+         "channel[n:N, c:C] = sum(y:H, x:W) data[n, y, x, c]\n"
+         "total[n:N, g:G] = sum(k:K) channel[n, g*K + k]\n"
+         "mean[n:N, g:G] = total[n, g]/(H*W*K)\n"
+         "spread[n:N, c:C] = sum(y:H, x:W) (data[n, y, x, c] - mean[n, c/K])*(data[n, y, x, c] - "
+         "mean[n, c/K])\n"
+         "squares[n:N, g:G] = sum(k:K) spread[n, g*K + k]\n"
+         "scale[n:N, g:G] = rsqrt(squares[n, g]/(H*W*K) + 1e-5)\n"
+         "out[n:N, y:H, x:W, c:C] = (data[n, y, x, c] - mean[n, c/K])*scale[n, c/K]*gamma[c] + "
+         "beta[c]\n",
+         {{"1e-5", "0.0"}, {"1e-5", "1.2e-5"}, {"1e-5", "1e-6"}}},
+        {"args M=40, N=96\ndata[M, N] : input\ngamma[N] : weight\nbeta[N] : weight\n"
+         "total[y:M] = sum(k:N) data[y, k]\nmean[y:M] = total[y]/N\n"
+         "squares[y:M] = sum(k:N) (data[y, k] - mean[y])*(data[y, k] - mean[y])\n"
+         "scale[y:M] = rsqrt(squares[y]/N + 1e-5)\n"
+         "out[y:M, x:N] = (data[y, x] - mean[y])*scale[y]*gamma[x] + beta[x]\n",
+         {{"1e-5", "0.0"}, {"1e-5", "1.2e-5"}, {"1e-5", "1e-6"}}},
+        {"args M=40, N=96\ndata[M, N] : input\ngamma[N] : weight\n"
+         "squares[y:M] = sum(k:N) data[y, k]*data[y, k]\n"
+         "scale[y:M] = rsqrt(squares[y]/N + 1e-6)\n"
+         "out[y:M, x:N] = data[y, x]*scale[y]*gamma[x]\n",
+         {{"1e-6", "0.0"}, {"1e-6", "1.2e-6"}, {"1e-6", "1e-5"}}},
+        {"args M=40, N=96\ndata[M, N] : input\ngamma[N] : weight\n"
+         "squares[y:M] = sum(k:N) data[y, k]*data[y, k]\n"
+         "out[y:M, x:N] = data[y, x]/sqrt(1e-6 + squares[y]/N)*gamma[x]\n",
+         {{"1e-6", "0.0"}, {"1e-6", "1.2e-6"}, {"1e-6", "1e-5"}}},
+        {"args M=40, N=96\ndata[M, N] : input\neps[1] : input\n"
+         "squares[y:M] = sum(k:N) data[y, k]*data[y, k]\n"
+         "out[y:M, x:N] = data[y, x]/(sqrt(squares[y]) + 1e-4)\n",
+         {{"1e-4", "0.0"}, {"1e-4", "1.2e-4"}, {"1e-4", "1e-5"}}},
+        {"args M=40, N=96\ndata[M, N] : input\n"
+         "squares[y:M] = sum(k:N) data[y, k]*data[y, k]\n"
+         "out[y:M, x:N] = data[y, x]/max(sqrt(squares[y]), 1e-4)\n",
+         {{"1e-4", "0.0"}, {"1e-4", "1.2e-4"}, {"1e-4", "1e-5"}}},
+        {"args M=40, N=96\ndata[M, N] : input\nrest[M, N] : input\ngamma[N] : weight\n"
+         "h[y:M, x:N] : output = data[y, x] + rest[y, x]\n"
+         "squares[y:M] = sum(k:N) h[y, k]*h[y, k]\n"
+         "scale[y:M] = rsqrt(squares[y]/N + 1e-6)\n"
+         "out[y:M, x:N] = h[y, x]*scale[y]*gamma[x]\n",
+         {{"1e-6", "0.0"}, {"1e-6", "1.2e-6"}, {"1e-6", "1e-5"}}},
+        {"args N=2, H=7, W=7, C=16\ndata[N, C, H, W] : input\nmean[C] : input\nvar[C] : input\n"
+         "gamma[C] : weight\nbeta[C] : weight\n"
+         "out[n:N, c:C, y:H, x:W] = (data[n, c, y, x] - mean[c])*rsqrt(var[c] + "
+         "1e-5)*gamma[c] + beta[c]\n",
+         {{"1e-5", "0.0"}, {"1e-5", "1.2e-5"}, {"1e-5", "1e-6"}}},
+        {"args T=300\nx[T] : input\ny[T] : input\nout[t:T] = x[t]/(abs(y[t]) + 0.00001)\n",
+         {{"0.00001", "0.0"}, {"0.00001", "0.000012"}}},
+    };
+    ALL(all);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(beside_integers),
+                                       cmocka_unit_test(of_floats), cmocka_unit_test(added)};
+    return cmocka_run_group_tests_name("run/thresholds", tests, NULL, NULL);
+}
