@@ -40,18 +40,20 @@ double at_network_limit(const at_options *o);
  * --max-error asks for it, parts are computed in other ways until the outputs are within it.
  * AT_E_NO_VALID: an output is wrong. */
 at_status at_network_judge(const at_options *o, at_net_program *p, const at_net_build *b,
-                           at_net_truth *t, double *errors, at_error *err);
+                           at_net_truth *t, at_net_distance *errors, at_error *err);
 /* The same of arrays that another program made of the same inputs; NAN: of an output without one.
  */
-at_status at_network_judge_others(const at_options *o, at_net_truth *t, const double *errors,
-                                  at_error *err);
+at_status at_network_judge_others(const at_options *o, at_net_truth *t,
+                                  const at_net_distance *errors, at_error *err);
 /* "largest error over the root mean square: 1.2e-06" */
-void at_network_add_error(at_text *out, const at_net_truth *t, int output, double error,
+void at_network_add_error(at_text *out, const at_net_truth *t, int output, at_net_distance error,
                           double limit);
 /* The same as members: error, moved, verdict. */
-void at_out_net_error(at_out *out, const at_net_truth *t, int output, double error, double limit);
+void at_out_net_error(at_out *out, const at_net_truth *t, int output, at_net_distance error,
+                      double limit);
 /* expected_error, expected_verdict; null where the error is NAN */
-void at_out_net_others(at_out *out, const at_net_truth *t, int output, double error, double limit);
+void at_out_net_others(at_out *out, const at_net_truth *t, int output, at_net_distance error,
+                       double limit);
 /* Behind a search: the network with what its log holds now, on inputs that are made; told, or
  * given to json as the member outputs, and written into the log. */
 at_status at_network_check_log(const at_options *o, const at_net *net, const char *log,

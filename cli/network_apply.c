@@ -109,7 +109,7 @@ static at_status judge(at_arena *a, programs *all, const at_options *o, at_error
     for (int i = 0; i < all->n; i++) {
         const at_net *net = all->of[i].net;
         at_net_truth *truth = &all->truths[i / all->num_sets];
-        double *errors = AT_NEW_ARRAY(a, double, net->outputs.len + 1);
+        at_net_distance *errors = AT_NEW_ARRAY(a, at_net_distance, net->outputs.len + 1);
         if (!truth->net) AT_TRY(make_truth(a, net, truth, err));
         if (all->builds->is_exact)
             AT_TRY(at_network_judge(o, &all->of[i], &all->builds[i], truth, errors, err));

@@ -231,16 +231,17 @@ static at_status write_output(const at_net_arrays *x, const char *item, const vo
     return s;
 }
 
-double at_net_arrays_distance(const at_net_arrays *x, int output, const double *reference) {
+at_net_distance at_net_arrays_distance(const at_net_arrays *x, int output,
+                                       const double *reference) {
     const at_net_value *v = &x->net->values.data[x->net->outputs.data[output]];
     for (int i = 0; i < x->o->request.num_expects; i++) {
         const at_net_tensor *t = &x->expected[i];
         if (strcmp(t->name, v->name) != 0) continue;
         double *elements = AT_NEW_ARRAY(x->arena, double, v->elements + 1);
         for (int64_t k = 0; k < v->elements; k++) elements[k] = at_net_element(t->type, t->data, k);
-        return at_net_distance(v, elements, reference);
+        return at_net_distance_of(v, elements, reference);
     }
-    return NAN;
+    return (at_net_distance){NAN, NAN};
 }
 
 at_status at_net_arrays_write(const at_net_arrays *x, const void *const *data, at_error *err) {

@@ -22,7 +22,7 @@ typedef struct at_net_arrays {
 at_status at_net_arrays_open(at_arena *a, const at_options *o, at_net_arrays *out, at_net **net,
                              at_error *err);
 /* The largest distance of --expect's array of an output from `reference`; NAN: it has none. */
-double at_net_arrays_distance(const at_net_arrays *x, int output, const double *reference);
+at_net_distance at_net_arrays_distance(const at_net_arrays *x, int output, const double *reference);
 /* Writes the outputs that --output names; data: elements of each in its own type. */
 at_status at_net_arrays_write(const at_net_arrays *x, const void *const *data, at_error *err);
 

@@ -16,15 +16,16 @@ double at_network_limit(const at_options *o) {
     return o->engine.max_error > 0 ? o->engine.max_error : AT_NET_MAX_ERROR;
 }
 
-static double moved_of(const at_net_truth *t, int output) {
-    return t->moved ? t->moved[output] : 0;
+static at_net_distance moved_of(const at_net_truth *t, int output) {
+    return t->moved ? t->moved[output] : (at_net_distance){0};
 }
 
-void at_network_add_error(at_text *out, const at_net_truth *t, int output, double error,
+void at_network_add_error(at_text *out, const at_net_truth *t, int output, at_net_distance error,
                           double limit) {
-    const double moved = moved_of(t, output);
-    at_text_addf(out, "largest error over the root mean square: %.2g", error);
-    if (t->moved) at_text_addf(out, "; one more rounding of every number moves it by %.2g", moved);
+    const at_net_distance moved = moved_of(t, output);
+    at_text_addf(out, "largest error over the root mean square: %.2g", error.most);
+    if (t->moved)
+        at_text_addf(out, "; one more rounding of every number moves it by %.2g", moved.most);
     switch (at_net_verdict_of(error, moved, limit)) {
     case AT_NET_ILL_CONDITIONED: at_text_add(out, ": ill-conditioned"); break;
     case AT_NET_WRONG: at_text_addf(out, ": WRONG, the limit is %.2g", limit); break;
@@ -32,28 +33,32 @@ void at_network_add_error(at_text *out, const at_net_truth *t, int output, doubl
     }
 }
 
-static const char *verdict(const at_net_truth *t, int output, double error, double limit) {
+static const char *verdict(const at_net_truth *t, int output, at_net_distance error, double limit) {
     static const char *const verdicts[] = {[AT_NET_RIGHT] = "right",
                                            [AT_NET_ILL_CONDITIONED] = "ill-conditioned",
                                            [AT_NET_WRONG] = "wrong"};
     return verdicts[at_net_verdict_of(error, moved_of(t, output), limit)];
 }
 
-void at_out_net_others(at_out *out, const at_net_truth *t, int output, double error, double limit) {
-    at_out_double(out, "expected_error", error);
-    at_out_string(out, "expected_verdict", isnan(error) ? NULL : verdict(t, output, error, limit));
+void at_out_net_others(at_out *out, const at_net_truth *t, int output, at_net_distance error,
+                       double limit) {
+    at_out_double(out, "expected_error", error.most);
+    at_out_string(out, "expected_verdict",
+                  isnan(error.most) ? NULL : verdict(t, output, error, limit));
 }
 
-void at_out_net_error(at_out *out, const at_net_truth *t, int output, double error, double limit) {
-    at_out_double(out, "error", error);
-    at_out_double(out, "moved", t->moved ? moved_of(t, output) : NAN);
+void at_out_net_error(at_out *out, const at_net_truth *t, int output, at_net_distance error,
+                      double limit) {
+    at_out_double(out, "error", error.most);
+    at_out_double(out, "moved", t->moved ? moved_of(t, output).most : NAN);
     at_out_string(out, "verdict", verdict(t, output, error, limit));
 }
 
-static at_status ask_moved(at_net_truth *t, const double *errors, double limit, at_error *err) {
+static at_status ask_moved(at_net_truth *t, const at_net_distance *errors, double limit,
+                           at_error *err) {
     bool ask = false;
     for (int i = 0; i < t->net->outputs.len; i++)
-        ask |= errors[i] > unsuspicious || errors[i] > limit;
+        ask |= errors[i].most > unsuspicious || errors[i].most > limit;
     return ask && !t->moved ? at_net_truth_moved(t, err) : AT_OK;
 }
 
@@ -68,31 +73,32 @@ static at_status fail_of_infinite(const at_net_truth *t, int output, const char 
 }
 
 /* whose: what the errors are of, ahead of "is .. away"; tried: what was in vain. */
-static at_status refuse_wrong(const at_options *o, at_net_truth *t, const double *errors,
+static at_status refuse_wrong(const at_options *o, at_net_truth *t, const at_net_distance *errors,
                               const char *whose, const char *tried, at_error *err) {
     const double limit = at_network_limit(o);
     AT_TRY(ask_moved(t, errors, limit, err));
     for (int i = 0; i < t->net->outputs.len; i++) {
-        if (isnan(errors[i]) || at_net_verdict_of(errors[i], moved_of(t, i), limit) != AT_NET_WRONG)
+        if (isnan(errors[i].most) ||
+            at_net_verdict_of(errors[i], moved_of(t, i), limit) != AT_NET_WRONG)
             continue;
-        if (isinf(errors[i])) return fail_of_infinite(t, i, whose, err);
+        if (isinf(errors[i].most)) return fail_of_infinite(t, i, whose, err);
         return at_fail(
             err, AT_E_NO_VALID,
             "%s: output \"%s\"%s is %.2g of its root mean square away from the network in "
             "double; %s%.2g is accepted",
-            t->net->path, t->net->values.data[t->net->outputs.data[i]].name, whose, errors[i],
+            t->net->path, t->net->values.data[t->net->outputs.data[i]].name, whose, errors[i].most,
             tried, limit);
     }
     return AT_OK;
 }
 
-at_status at_network_judge_others(const at_options *o, at_net_truth *t, const double *errors,
-                                  at_error *err) {
+at_status at_network_judge_others(const at_options *o, at_net_truth *t,
+                                  const at_net_distance *errors, at_error *err) {
     return refuse_wrong(o, t, errors, ", the array of --expect,", "", err);
 }
 
 at_status at_network_judge(const at_options *o, at_net_program *p, const at_net_build *b,
-                           at_net_truth *t, double *errors, at_error *err) {
+                           at_net_truth *t, at_net_distance *errors, at_error *err) {
     const double limit = at_network_limit(o);
     int replaced = 0;
     if (b->is_exact) AT_TRY(at_net_make_exact(p, b, t, limit, errors, &replaced, err));
@@ -109,7 +115,7 @@ at_status at_network_judge(const at_options *o, at_net_program *p, const at_net_
 
 /* ---- behind a search ------------------------------------------------------------------------- */
 
-static at_status record(const at_net_truth *t, const double *errors, const char *log,
+static at_status record(const at_net_truth *t, const at_net_distance *errors, const char *log,
                         at_error *err) {
     at_text line = {0};
     at_log *l;
@@ -117,8 +123,8 @@ static at_status record(const at_net_truth *t, const double *errors, const char 
     for (int i = 0; i < t->net->outputs.len; i++) {
         at_text_add(&line, i ? ", {\"name\": " : "{\"name\": ");
         at_text_add_json_string(&line, t->net->values.data[t->net->outputs.data[i]].name);
-        at_text_addf(&line, ", \"error\": %.3g", errors[i]);
-        if (t->moved) at_text_addf(&line, ", \"moved\": %.3g", t->moved[i]);
+        at_text_addf(&line, ", \"error\": %.3g", errors[i].most);
+        if (t->moved) at_text_addf(&line, ", \"moved\": %.3g", t->moved[i].most);
         at_text_add(&line, "}");
     }
     at_text_add(&line, "]}");
@@ -133,7 +139,7 @@ static at_status record(const at_net_truth *t, const double *errors, const char 
     return s;
 }
 
-static at_status tell(const at_options *o, const at_net_truth *t, const double *errors,
+static at_status tell(const at_options *o, const at_net_truth *t, const at_net_distance *errors,
                       at_error *err) {
     at_text out = {0};
     for (int i = 0; i < t->net->outputs.len; i++) {
@@ -146,7 +152,7 @@ static at_status tell(const at_options *o, const at_net_truth *t, const double *
     return at_print(&out, err);
 }
 
-static void add_json(const at_options *o, const at_net_truth *t, const double *errors,
+static void add_json(const at_options *o, const at_net_truth *t, const at_net_distance *errors,
                      at_out *json) {
     at_out_begin(json, "outputs", '[');
     for (int i = 0; i < t->net->outputs.len; i++) {
@@ -176,7 +182,7 @@ static at_status check(const at_options *o, at_arena *a, const at_net *net, cons
                        at_net_program *p, at_net_truth *t, at_out *json, at_error *err) {
     at_net_build b = at_network_build(o);
     void **inputs = at_net_make_inputs(a, net);
-    double *errors = AT_NEW_ARRAY(a, double, net->outputs.len + 1);
+    at_net_distance *errors = AT_NEW_ARRAY(a, at_net_distance, net->outputs.len + 1);
     b.log = log;
     /* The search has ended, in whose time its parts were made. */
     at_halt_when(&(at_halt){.stop = &at_interrupted});

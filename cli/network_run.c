@@ -19,10 +19,10 @@ typedef struct net_run {
     at_net *net;
     at_net_program program;
     at_net_truth truth;
-    double *errors;  /* [outputs] over the root mean square */
-    double *others;  /* [outputs] the same of the arrays of --expect; NAN: there is none */
-    double least_s;  /* of at_net_seconds */
-    double *steps_s; /* of each step; NULL: they are not timed */
+    at_net_distance *errors; /* [outputs] over the root mean square */
+    at_net_distance *others; /* [outputs] the same of the arrays of --expect; NAN: there is none */
+    double least_s;          /* of at_net_seconds */
+    double *steps_s;         /* of each step; NULL: they are not timed */
     at_text out;
     at_error *err;
 } net_run;
@@ -65,7 +65,7 @@ static void describe(net_run *r) {
         at_text_addf(&r->out, "%s\n    ", v->elements > SHOWN ? ", .." : "");
         at_network_add_error(&r->out, &r->truth, i, r->errors[i], at_network_limit(r->o));
         at_text_add(&r->out, "\n");
-        if (isnan(r->others[i])) continue;
+        if (isnan(r->others[i].most)) continue;
         at_text_add(&r->out, "    the array of --expect: ");
         at_network_add_error(&r->out, &r->truth, i, r->others[i], at_network_limit(r->o));
         at_text_add(&r->out, "\n");
@@ -116,10 +116,10 @@ static at_status print(net_run *r, at_error *err) {
 /* Another program's outputs beside those in double. */
 static void compare_others(net_run *r) {
     const int n = r->net->outputs.len;
-    r->others = AT_NEW_ARRAY(r->arena, double, n + 1);
+    r->others = AT_NEW_ARRAY(r->arena, at_net_distance, n + 1);
     for (int i = 0; i < n; i++) {
-        const double most = at_net_arrays_distance(&r->arrays, i, r->truth.expected[i]);
-        r->others[i] = at_net_over_rms(&r->truth, i, most);
+        const at_net_distance far = at_net_arrays_distance(&r->arrays, i, r->truth.expected[i]);
+        r->others[i] = at_net_over_rms(&r->truth, i, far);
     }
 }
 
@@ -140,7 +140,7 @@ static at_status run(net_run *r) {
     at_network_check_own(r->o, &r->program, 1);
     AT_TRY(at_net_truth_new(r->net, r->arrays.inputs, &at_interrupted, &r->truth, r->err));
     compare_others(r);
-    r->errors = AT_NEW_ARRAY(r->arena, double, r->net->outputs.len + 1);
+    r->errors = AT_NEW_ARRAY(r->arena, at_net_distance, r->net->outputs.len + 1);
     const at_status judged = at_network_judge(r->o, &r->program, &b, &r->truth, r->errors, r->err);
     if (judged != AT_OK && judged != AT_E_NO_VALID) return judged;
     at_error late;

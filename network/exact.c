@@ -17,13 +17,14 @@ typedef struct exact {
     at_net_program *p;
     const at_net_build *build;
     at_net_truth *truth;
-    double limit, *errors, seconds;
+    double limit, seconds;
+    at_net_distance *errors;
     at_error *err;
 } exact;
 
 static bool is_within(const exact *x) {
     for (int i = 0; i < x->truth->net->outputs.len; i++)
-        if (!(x->errors[i] <= x->limit)) return false;
+        if (!(x->errors[i].most <= x->limit)) return false;
     return true;
 }
 
@@ -81,8 +82,8 @@ static double seconds_of(const at_net_program *p) {
 }
 
 at_status at_net_make_exact(at_net_program *p, const at_net_build *b, at_net_truth *t, double limit,
-                            double *errors, int *replaced, at_error *err) {
-    exact x = {p, b, t, limit, errors, seconds_of(p), err};
+                            at_net_distance *errors, int *replaced, at_error *err) {
+    exact x = {p, b, t, limit, seconds_of(p), errors, err};
     swaps all = {0};
     int *taken = AT_NEW_ARRAY(p->arena, int, p->num_kernels + 1); /* choice of each kernel */
     double sum;

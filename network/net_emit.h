@@ -8,9 +8,9 @@
 
 /* What a main compares the outputs with. */
 typedef struct at_net_expected {
-    double *const *outputs; /* of at_net_make_inputs */
-    const double *moved;    /* as in net_truth.h */
-    double max_error;       /* over the root mean square */
+    double *const *outputs;       /* of at_net_make_inputs */
+    const at_net_distance *moved; /* as in net_truth.h */
+    double max_error;             /* over the root mean square */
 } at_net_expected;
 
 /* Programs of several sizes: what at_net_emit tells apart by a parameter. */

@@ -91,25 +91,30 @@ static const char *rounds_of(const at_net_program *p, at_net_type t) {
 static void add_comparison(at_text *out, const at_net_program *p, const at_net_expected *x, int i,
                            const char *suffix) {
     const at_net_value *v = at_net_port(p, true, i);
-    const double ill = AT_NET_OF_MOVED * x->moved[i]; /* what no kernel can be held to */
+    const double ill = AT_NET_OF_MOVED * x->moved[i].most, /* what no kernel can be held to */
+        ill_rms = AT_NET_OF_MOVED * x->moved[i].rms;
     const bool is_half = at_net_type_is_half(v->type);
     at_text_addf(out,
-                 "    for (i = 0, most = sum = 0; i < %lldL; i += %lldL) {\n"
+                 "    for (i = 0, most = sum = off = 0; i < %lldL; i += %lldL) {\n"
                  "        double e = expected%s_%d[i / %lldL], x = %s%s(out_%d[i]);\n"
                  "        double d = x == e || (x != x && e != e) ? 0 : x > e ? x - e : e - x;\n"
                  "        if (e - e == 0) sum += e * e;\n%s"
-                 "        if (!(d <= most) && most == most) most = d;\n    }\n"
-                 "    most /= sum > 0 ? root(sum / %lld) : 1;\n    printf(\"",
+                 "        if (!(d <= most) && most == most) most = d;\n"
+                 "        if (d > 0 && d - d == 0) off += d * d;\n    }\n"
+                 "    sum = sum > 0 ? root(sum / %lld) : 1;\n"
+                 "    most /= sum, off = off > 0 ? root(off / %lld) / sum : 0;\n    printf(\"",
                  (long long)v->elements, (long long)distance(v), suffix, i, (long long)distance(v),
                  is_half ? "float_of_" : "", is_half ? at_net_type_name(v->type) : "", i,
-                 rounds_of(p, v->type), (long long)((v->elements + distance(v) - 1) / distance(v)));
+                 rounds_of(p, v->type), (long long)((v->elements + distance(v) - 1) / distance(v)),
+                 (long long)v->elements);
     for (const char *c = v->name; *c; c++)
         if (*c >= ' ' && *c < 127 && !strchr("\"\\%?", *c)) at_text_addf(out, "%c", *c);
     at_text_addf(out,
                  ": largest error over the root mean square %%.2g, %%s\\n\", most,\n"
-                 "           most <= %g ? \"right\" : most <= %g ? \"ill-conditioned\" : "
-                 "\"WRONG\");\n    bad |= !(most <= %g);\n",
-                 x->max_error, ill, fmax(ill, x->max_error));
+                 "           most <= %1$g ? \"right\" : most <= %2$g && off <= %3$g ? "
+                 "\"ill-conditioned\" : \"WRONG\");\n"
+                 "    bad |= !(most <= %1$g || (most <= %2$g && off <= %3$g));\n",
+                 x->max_error, ill, ill_rms);
 }
 
 static void add_arguments(at_text *out, const at_net_program *p) {
@@ -164,7 +169,7 @@ static void add_check(at_text *out, const at_net_program *p, const at_net_emit_o
     for (int i = 0; i < p->net->outputs.len; i++) add_expected(out, p, x, i, suffix);
     at_text_addf(out,
                  "static int check%s(const void *weights, void *workspace) {\n"
-                 "    unsigned long long state = 1;\n    double most, sum, least = 1e30;\n"
+                 "    unsigned long long state = 1;\n    double most, sum, off, least = 1e30;\n"
                  "    long i;\n    int bad = 0, run;\n",
                  suffix);
     add_arrays(out, p);
@@ -271,7 +276,7 @@ static void add_pieces_check(at_text *out, const at_net_program *p, const at_net
     const long long last = o->sized->sizes->value[of];
     const pieces x = {out, p, o, last, last + 1};
     at_text_add(out, "static int check_pieces(const void *weights, void *workspace) {\n"
-                     "    unsigned long long state = 1;\n    double most, sum;\n"
+                     "    unsigned long long state = 1;\n    double most, sum, off;\n"
                      "    long i;\n    int bad = 0, fault;\n");
     add_longer(&x);
     add_run_of_all(&x);

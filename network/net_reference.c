@@ -439,7 +439,7 @@ enum { NEAR_DRAWS = 3, MOST_DRAWS = 16 };
  * be, and a quarter of what that changes counts. *jumps: an output changed by more than sums of
  * roundings do. */
 static at_status move_once(at_net_reference *r, const void *const *inputs, double *const *outputs,
-                           int draw, double *moved, bool *jumps, const volatile int *stop,
+                           int draw, at_net_distance *moved, bool *jumps, const volatile int *stop,
                            at_error *err) {
     const double jump = 1e-4; /* of the largest element */
     const bool is_near = draw < NEAR_DRAWS;
@@ -452,11 +452,13 @@ static at_status move_once(at_net_reference *r, const void *const *inputs, doubl
         run_all(r, inputs, &rng, is_near ? 1 : AT_NET_OF_MOVED, a, other, stop, err);
     for (int i = 0; i < net->outputs.len && status == AT_OK; i++) {
         const at_net_value *v = &net->values.data[net->outputs.data[i]];
-        const double far = at_net_distance(v, other[i], outputs[i]);
+        const at_net_distance far = at_net_distance_of(v, other[i], outputs[i]);
+        const double counts = is_near ? 1 : 0.25;
         double most = 0;
         for (int64_t k = 0; k < v->elements; k++) most = fmax(most, fabs(outputs[i][k]));
-        *jumps |= far > jump * most;
-        moved[i] = fmax(moved[i], is_near ? far : far / 4);
+        *jumps |= far.most > jump * most;
+        moved[i].most = fmax(moved[i].most, counts * far.most);
+        moved[i].rms = fmax(moved[i].rms, counts * far.rms);
     }
     at_arena_free(a);
     return status;
@@ -465,22 +467,23 @@ static at_status move_once(at_net_reference *r, const void *const *inputs, doubl
 /* A byte that comes out as another one is a matter of luck, so that where bytes are made more draws
  * look for one. */
 at_status at_net_reference_moved(at_net_reference *r, const void *const *inputs,
-                                 double *const *outputs, double *moved, const volatile int *stop,
-                                 at_error *err) {
+                                 double *const *outputs, at_net_distance *moved,
+                                 const volatile int *stop, at_error *err) {
     const int draws = makes_bytes(r->net) ? MOST_DRAWS : NEAR_DRAWS;
     bool jumps = false;
-    for (int i = 0; i < r->net->outputs.len; i++) moved[i] = 0;
+    for (int i = 0; i < r->net->outputs.len; i++) moved[i] = (at_net_distance){0};
     for (int draw = 0; draw < draws && (draw < NEAR_DRAWS || !jumps); draw++)
         AT_TRY(move_once(r, inputs, outputs, draw, moved, &jumps, stop, err));
     return AT_OK;
 }
 
-double at_net_distance(const at_net_value *v, const double *x, const double *expected) {
-    double most = 0;
+at_net_distance at_net_distance_of(const at_net_value *v, const double *x, const double *expected) {
+    double most = 0, sum = 0;
     for (int64_t k = 0; k < v->elements; k++) {
         const double d = fabs(x[k] - expected[k]) - at_net_type_rounds(v->type, expected[k]);
         if (x[k] == expected[k] || (isnan(x[k]) && isnan(expected[k]))) continue;
         if (!(d <= most)) most = isnan(d) ? INFINITY : d;
+        if (isfinite(d) && d > 0) sum += d * d;
     }
-    return most;
+    return (at_net_distance){most, sum > 0 ? sqrt(sum / (double)v->elements) : 0};
 }

@@ -10,9 +10,11 @@ static const at_net_value *output(const at_net_truth *t, int i) {
     return &t->net->values.data[t->net->outputs.data[i]];
 }
 
-at_net_verdict at_net_verdict_of(double error, double moved, double limit) {
-    if (error <= limit) return AT_NET_RIGHT;
-    return error <= AT_NET_OF_MOVED * moved ? AT_NET_ILL_CONDITIONED : AT_NET_WRONG;
+at_net_verdict at_net_verdict_of(at_net_distance error, at_net_distance moved, double limit) {
+    if (error.most <= limit) return AT_NET_RIGHT;
+    return error.most <= AT_NET_OF_MOVED * moved.most && error.rms <= AT_NET_OF_MOVED * moved.rms
+               ? AT_NET_ILL_CONDITIONED
+               : AT_NET_WRONG;
 }
 
 static double rms_of(const double *x, int64_t n) {
@@ -59,11 +61,12 @@ static void reserve(at_net_truth *t, int64_t bytes) {
     t->workspace = at_net_room(bytes);
 }
 
-double at_net_over_rms(const at_net_truth *t, int output, double x) {
-    return t->rms[output] > 0 ? x / t->rms[output] : x;
+at_net_distance at_net_over_rms(const at_net_truth *t, int output, at_net_distance x) {
+    const double rms = t->rms[output] > 0 ? t->rms[output] : 1;
+    return (at_net_distance){x.most / rms, x.rms / rms};
 }
 
-at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, double *errors,
+at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, at_net_distance *errors,
                                double *sum, at_error *err) {
     reserve(t, p->workspace_bytes);
     AT_TRY(at_net_program_run(p, t->inputs, t->outputs, t->workspace, err));
@@ -74,17 +77,17 @@ at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, double 
         double *x = AT_NEW_ARRAY(a, double, v->elements + 1);
         for (int64_t k = 0; k < v->elements; k++) {
             x[k] = at_net_element(v->type, t->outputs[i], k);
-            const double d = at_net_over_rms(t, i, x[k] - t->expected[i][k]);
+            const double d = (x[k] - t->expected[i][k]) / (t->rms[i] > 0 ? t->rms[i] : 1);
             if (sum && isfinite(d)) *sum += d * d;
         }
-        errors[i] = at_net_over_rms(t, i, at_net_distance(v, x, t->expected[i]));
+        errors[i] = at_net_over_rms(t, i, at_net_distance_of(v, x, t->expected[i]));
         at_arena_free(a);
     }
     return AT_OK;
 }
 
 at_status at_net_truth_moved(at_net_truth *t, at_error *err) {
-    double *moved = AT_NEW_ARRAY(t->arena, double, t->net->outputs.len + 1);
+    at_net_distance *moved = AT_NEW_ARRAY(t->arena, at_net_distance, t->net->outputs.len + 1);
     AT_TRY(at_net_reference_moved(t->reference, t->inputs, t->expected, moved, t->stop, err));
     for (int i = 0; i < t->net->outputs.len; i++) moved[i] = at_net_over_rms(t, i, moved[i]);
     t->moved = moved;

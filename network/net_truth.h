@@ -13,7 +13,7 @@ typedef struct at_net_truth {
     const void *const *inputs; /* borrowed */
     double **expected;         /* [outputs] */
     double *rms;               /* [outputs] root mean square of what is expected; at least 0 */
-    double *moved;             /* [outputs] over rms; NULL: at_net_truth_moved was not asked */
+    at_net_distance *moved;    /* [outputs] over rms; NULL: at_net_truth_moved was not asked */
     void **outputs;            /* [outputs] of the last program that was compared */
     char *workspace;
     int64_t workspace_bytes;
@@ -28,7 +28,7 @@ typedef enum at_net_verdict {
 } at_net_verdict;
 #define AT_NET_MAX_ERROR 1e-3 /* over the root mean square, where nothing else is asked for */
 /* error, moved: over the root mean square. */
-at_net_verdict at_net_verdict_of(double error, double moved, double limit);
+at_net_verdict at_net_verdict_of(at_net_distance error, at_net_distance moved, double limit);
 
 /* Computes the outputs in double. at_net_truth_free frees, also after an error. */
 at_status at_net_truth_new(const at_net *net, const void *const *inputs, const volatile int *stop,
@@ -36,10 +36,10 @@ at_status at_net_truth_new(const at_net *net, const void *const *inputs, const v
 void at_net_truth_free(at_net_truth *t);
 /* Runs a program on the inputs: errors[outputs] over the root mean square, and, where sum is not
  * NULL, the sum of all outputs' squared errors over their mean squares. */
-at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, double *errors,
+at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, at_net_distance *errors,
                                double *sum, at_error *err);
 /* A distance from an output over its root mean square, where that is something. */
-double at_net_over_rms(const at_net_truth *t, int output, double x);
+at_net_distance at_net_over_rms(const at_net_truth *t, int output, at_net_distance x);
 /* Fills moved. */
 at_status at_net_truth_moved(at_net_truth *t, at_error *err);
 
@@ -47,7 +47,7 @@ at_status at_net_truth_moved(at_net_truth *t, at_error *err);
  * whose other way takes away the most error for the time. errors[outputs]: the errors that remain,
  * which may be beyond the limit. *replaced: how many kinds of parts. */
 at_status at_net_make_exact(at_net_program *p, const at_net_build *b, at_net_truth *t, double limit,
-                            double *errors, int *replaced, at_error *err);
+                            at_net_distance *errors, int *replaced, at_error *err);
 
 /* contest.c: the best choices of each part inside the network, in turn with the program, which
  * takes what is faster there; so long, but of one part at least. Written into the log of b.

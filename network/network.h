@@ -214,18 +214,22 @@ at_status at_net_reference_new(const at_net *net, const volatile int *stop, at_n
 /* inputs: of each of the graph's, elements of its type. outputs: of each, elements in a. */
 at_status at_net_reference_run(at_net_reference *r, const void *const *inputs, at_arena *a,
                                double **outputs, const volatile int *stop, at_error *err);
-/* moved: of each output the largest change of an element where every number on the way, inputs and
+/* How far elements are from those that they should be, beyond what their type rounds. */
+typedef struct at_net_distance {
+    double most; /* infinite where an element is no number */
+    double
+        rms; /* of all that are numbers: many small differences show, where few large ones may be */
+} at_net_distance;
+/* moved: of each output how far elements change where every number on the way, inputs and
  * weights among them, is rounded once more as float32 does, at random, a few times. Kernels of
  * float32, which round several times, may be AT_NET_OF_MOVED times as far. Where numbers become
  * bytes a change comes or does not come: there, further draws move numbers as many times as far,
  * until one comes, and a quarter of it counts. outputs: those of at_net_reference_run. */
 enum { AT_NET_OF_MOVED = 8 };
 at_status at_net_reference_moved(at_net_reference *r, const void *const *inputs,
-                                 double *const *outputs, double *moved, const volatile int *stop,
-                                 at_error *err);
+                                 double *const *outputs, at_net_distance *moved,
+                                 const volatile int *stop, at_error *err);
 void at_net_reference_free(at_net_reference *r); /* NULL is fine */
-/* The largest difference of elements beyond what their type rounds; infinite where one is no
- * number. */
-double at_net_distance(const at_net_value *v, const double *x, const double *expected);
+at_net_distance at_net_distance_of(const at_net_value *v, const double *x, const double *expected);
 
 #endif

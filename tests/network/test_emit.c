@@ -70,7 +70,7 @@ static at_net *made_network(void) {
 }
 
 static at_net_expected expected_of(const at_net *net) {
-    double *moved = AT_NEW_ARRAY(arena, double, net->outputs.len);
+    at_net_distance *moved = AT_NEW_ARRAY(arena, at_net_distance, net->outputs.len);
     at_net_reference *reference;
     at_error err;
     void **inputs = at_net_make_inputs(arena, net);

@@ -161,7 +161,7 @@ static bool run_kernels(const at_net *net, const void *const *inputs, at_error *
     at_net_program p;
     at_net_truth t = {0};
     const at_net_build b = {0};
-    double errors[MOST_TENSORS];
+    at_net_distance errors[MOST_TENSORS];
     bool ok = at_net_program_new(net, &b, &p, err) == AT_OK &&
               at_net_truth_new(net, inputs, NULL, &t, err) == AT_OK &&
               at_net_truth_compare(&t, &p, errors, NULL, err) == AT_OK &&
@@ -169,7 +169,7 @@ static bool run_kernels(const at_net *net, const void *const *inputs, at_error *
     for (int i = 0; ok && i < net->outputs.len; i++) {
         const double limit = limit_of(net->values.data[net->outputs.data[i]].type);
         ok = at_net_verdict_of(errors[i], t.moved[i], limit) != AT_NET_WRONG;
-        if (!ok) at_fail(err, AT_E_INPUT, "kernels: output %d: error %g", i, errors[i]);
+        if (!ok) at_fail(err, AT_E_INPUT, "kernels: output %d: error %g", i, errors[i].most);
     }
     at_net_truth_free(&t);
     at_net_program_free(&p);

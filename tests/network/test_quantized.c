@@ -56,7 +56,7 @@ static void check(onnx_graph *g, int integers, bool exact, double step) {
     const at_net_build b = {0};
     at_net_truth t;
     at_error err;
-    double errors[4];
+    at_net_distance errors[4];
     const void *inputs[4];
     for (int i = 0; i < net->inputs.len; i++) {
         const at_net_value *v = &net->values.data[net->inputs.data[i]];
