@@ -72,6 +72,48 @@ static at_status gather(net_op *o) {
     return AT_OK;
 }
 
+/* Of an axis, or of all elements one behind the other, those whose place a known condition has. */
+static at_status compress(net_op *o) {
+    const at_net_value *x = op_in(o, 0), *condition = op_in(o, 1);
+    const bool all = !op_has(o, "axis", AT_NET_ATTR_INT);
+    int axis = 0;
+    if (!condition->is_constant)
+        return op_missing(o, "how many elements \"%s\" takes depends on data", condition->name);
+    if (!all) AT_TRY(op_axis(o, op_int(o, "axis", 0), x->rank, &axis));
+    const int64_t size = all ? x->elements : x->dims[axis];
+    const int64_t depth = all ? x->rank : 1;
+    if (condition->rank != 1 || condition->dims[0] > size || !x->rank)
+        return op_fail(o, "\"%s\" is no condition of up to %lld elements", condition->name,
+                       (long long)size);
+    AT_VEC(int64_t) places = {0};
+    for (int64_t i = 0; i < condition->elements; i++) {
+        int64_t rest = i;
+        if (!at_net_element_int(condition->type, condition->data, i)) continue;
+        for (int64_t k = 0; k < depth; k++) *at_push(o->arena, &places) = 0;
+        for (int k = (int)depth - 1; k >= 0; k--) {
+            const int64_t extent = all ? x->dims[k] : size;
+            places.data[places.len - depth + k] = rest % extent;
+            rest /= extent;
+        }
+    }
+    int64_t dims[AT_NET_MAX_RANK], taken[] = {places.len / depth, depth};
+    memcpy(dims, x->dims, sizeof *dims * (size_t)x->rank);
+    dims[axis] = taken[0];
+    const int rank = all ? 1 : x->rank;
+    AT_TRY(op_out(o, 0, x->type, rank, dims));
+    if (!taken[0]) return AT_OK; /* no elements */
+    const int entries = op_add_constant(o, AT_NET_INT64, 2, taken, places.data);
+    const char *index = range(o, "a", 0, axis);
+    for (int64_t k = 0; k < depth; k++)
+        index = joined(o, index,
+                       op_entry(o, entries, op_format(o, "a%d, %lld", axis, (long long)k),
+                                all ? x->dims[k] : size),
+                       "");
+    op_add(o, "y0[%s] = x0[%s]\n", op_axes(o, "a", rank, dims),
+           joined(o, "", index, range(o, "a", axis + 1, rank)));
+    return AT_OK;
+}
+
 static at_status gather_elements(net_op *o) {
     const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1);
     int axis;
@@ -411,6 +453,7 @@ static at_status reverse_sequence(net_op *o) {
 
 const at_net_row net_rows_gather[] = {
     GATHER("Gather", 1, 2, gather),
+    GATHER("Compress", 9, 2, compress),
     GATHER("GatherElements", 11, 2, gather_elements),
     GATHER("GatherND", 11, 2, gather_nd),
     {"ScatterElements", "", 11, AT_NET_OTHER, 3, 3, 1, scatter_elements},
