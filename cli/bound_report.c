@@ -5,13 +5,12 @@
 
 #include "view/view.h"
 
-/* What the knobs alone say; false: nothing, where the configuration is no point of the space. */
+/* What the knobs alone say; false: nothing. */
 static bool estimate_of(const at_session *s, at_estimate *out) {
     at_cost_model *m = at_cost_model_new(s->what.task, &s->options);
-    bool ok =
-        s->what.chosen.config.index >= 0 && at_cost_point(m, s->what.chosen.config.index, out);
+    const bool is_known = at_cost_config(m, &s->what.chosen.config, out);
     at_cost_model_free(m);
-    return ok;
+    return is_known;
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
