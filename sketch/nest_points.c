@@ -93,13 +93,21 @@ static bool has_flat_extents(const sketch_state *s, int stage, int points, doubl
     return !is_sum || (terms >= FLAT_LEAST_SUMMED && sums <= FLAT_MOST_SUMS);
 }
 
+/* Do rows of a tile with lanes along the parts share what lanes along points would load for each of
+ * them? */
+static bool has_tile_rows(const sketch_state *s, int stage, int parts) {
+    const int row = tile_row_of(s, stage, parts);
+    return s->facts->of[stage].extent[parts] >= NARROW_FIRST_LANES && row >= 0 &&
+           tile_vector_of(s, stage) == parts && tile_reuses(s, stage, parts, row);
+}
+
 void nest_find_flat(const sketch_state *s, int stage, nest_choices *out) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     const double terms = tile_terms_of(s, stage);
     const int parts = t->num_axes - 1, points = flat_points_of(t, terms);
     if (terms <= 0 || parts < 0 || points < 0 || t->is_packing || sketch_stands_beside(s, stage) ||
-        !has_flat_extents(s, stage, points, terms) ||
+        !has_flat_extents(s, stage, points, terms) || has_tile_rows(s, stage, parts) ||
         at_expr_find_value(t->body, asks_for, &points) ||
         at_expr_find_value(t->body, asks_for, &parts))
         return;
