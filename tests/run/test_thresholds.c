@@ -78,6 +78,8 @@ static void beside_integers(void **state) {
          {{"5", "6"}, {"5", "4"}, {">", ">="}}},
         {"args T=300\nx[T] : input s32\nn[t:T] : s32 = min(max(x[t], 0 - 5), 7)\n",
          {{"7", "6"}, {"7", "8"}, {"5", "6"}, {"5", "4"}}},
+        {"args T=37\na[T] : input u8\nb[T] : input u8\nn[t:T] : s32 = min(a[t] + b[t], 255)\n",
+         {{"255", "256"}, {"255", "254"}, {"min(a[t] + b[t], 255)", "a[t] + b[t]"}}},
         {"args T=300\nx[T] : input f16\nn[t:T] : s32 = x[t] > 0.5 ? 1 : 0\n",
          {NUMBER, {">", ">="}}},
         {"args T=300\nx[T] : input\nn[t:T] : s32 = abs(x[t]) > 0.5 ? 1 : 0\n",
