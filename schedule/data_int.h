@@ -127,6 +127,9 @@ bool data_draws_in_steps(data_ruler *r, at_data_rule *out);
  * (data_products.c): in some rows all sums are far above 0, in others far below. Changes the fills
  * of these inputs; false: there are none. */
 bool data_plant_products(const data_ruler *r, at_draw *draw);
+/* Where a minimum looks at sums of squares of differences between two inputs, different places are
+ * the nearest. */
+void data_plant_nearest(const data_ruler *r, at_draw *draw);
 /* The most terms that such sums have; 0: there are none. */
 int64_t data_product_terms(const data_ruler *r);
 /* A second draw, where the first one, r->fill, hides a mistake (data_draws.c). */

@@ -1,7 +1,9 @@
 /* schedule/data_products.c: winners of maxima that look at sums of products, as a softmax of scores
  * does (data_extremes.c: of inputs as they are). One factor has rows above 0 and rows below. The
  * other one is above 0: at one place all of its elements are the largest, which wins in the rows
- * above 0, at another one the smallest, which wins in those below. */
+ * above 0, at another one the smallest, which wins in those below. Of squares of differences, as of
+ * distances from centres, rows of one input are the other's at places, which are the nearest there.
+ */
 #include "schedule/data_int.h"
 
 #include <math.h>
@@ -229,3 +231,71 @@ static int64_t for_products(const data_ruler *r, at_draw *draw) {
 int64_t data_product_terms(const data_ruler *r) { return for_products(r, NULL); }
 
 bool data_plant_products(const data_ruler *r, at_draw *draw) { return for_products(r, draw) > 0; }
+
+/* ---- the nearest ----------------------------------------------------------------------------- */
+
+enum { MOST_VALUES = 1024 }; /* that rows get from places */
+
+static bool is_square(const at_expr *e) {
+    return e->op == AT_X_MUL && e->arg[0]->op == AT_X_SUB && at_expr_same(e->arg[0], e->arg[1]);
+}
+
+/* May elements of x have the values of y's? */
+static bool holds(const data_ruler *r, const at_fill *x, const at_fill *y) {
+    return x->unit * x->lo <= y->unit * y->lo && y->unit * y->hi <= x->unit * x->hi && !y->row &&
+           (!r->is_exact || x->unit <= y->unit);
+}
+
+static int64_t offset_of(const factor *f, int64_t row, int64_t place, int64_t term) {
+    int64_t number[DATA_PARTS] = {row, place, term};
+    return data_offset(f->read->nargs, f->extent, f->part, number);
+}
+
+/* All terms of some rows of x are those of y at places. */
+static void put_nearest(const data_ruler *r, const factor *x, const factor *y, at_draw *draw) {
+    const int64_t terms = x->num[DATA_TERM], rows = x->num[DATA_ROW], most = MOST_VALUES / terms;
+    const int64_t n = rows < most ? rows : most;
+    const int t = holds(r, &draw->fill[x->read->ref], &draw->fill[y->read->ref]) ? y->read->ref
+                                                                                 : x->read->ref;
+    for (int64_t i = 0; i < n && i < y->num[DATA_PLACE]; i++)
+        for (int64_t k = 0; k < terms; k++) {
+            const int64_t of_x = offset_of(x, i * rows / n, 0, k),
+                          of_y = offset_of(y, 0, data_place_of(i, y->num[DATA_PLACE]), k);
+            const double value =
+                data_look_element(r->look, &draw->fill[t], t, t == y->read->ref ? of_y : of_x);
+            for (int side = 0; side < 2; side++)
+                *at_push(r->arena, &draw->extremes) =
+                    (at_placed){.tensor = (side ? y : x)->read->ref,
+                                .offset = side ? of_y : of_x,
+                                .value = (float)value};
+        }
+}
+
+static void plant_nearest(const products *p, const at_expr *difference, at_draw *draw) {
+    products of[2] = {*p, *p};
+    factor f[2];
+    for (int i = 0; i < 2; i++) {
+        const at_expr *read = find_input(&of[i], difference->arg[i]);
+        if (!read) return;
+        f[i] = factor_of(&of[i], read);
+    }
+    const factor *x = &f[f[0].num[DATA_PLACE] > 1], *y = x == f ? &f[1] : &f[0];
+    const at_fill *of_x = &draw->fill[x->read->ref], *of_y = &draw->fill[y->read->ref];
+    const bool is_known = x->read->ref != y->read->ref && x->num[DATA_PLACE] == 1 &&
+                          y->num[DATA_ROW] == 1 && y->num[DATA_TERM] == x->num[DATA_TERM];
+    if (!is_known || x->num[DATA_TERM] < 1 || x->num[DATA_TERM] > MOST_VALUES) return;
+    if (holds(p->r, of_x, of_y) || holds(p->r, of_y, of_x)) put_nearest(p->r, x, y, draw);
+}
+
+void data_plant_nearest(const data_ruler *r, at_draw *draw) {
+    for (int s = 0; s < r->c->num_tensors; s++) {
+        const at_tensor *t = &r->c->tensors[s];
+        products p = {.r = r, .maximum = s, .stage = s};
+        if (t->role != AT_ROLE_STAGE || t->num_reduce != 1 || t->is_recurrence || t->cycle ||
+            t->reduction != AT_REDUCE_MIN)
+            continue;
+        for (int i = 0; i < MAX_AXES; i++) p.axis[i] = i;
+        const at_expr *product = find_product(&p);
+        if (product && is_square(product)) plant_nearest(&p, product->arg[0], draw);
+    }
+}

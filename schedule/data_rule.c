@@ -538,6 +538,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     out->is_exact = r.is_exact;
     out->draw[0].fill = r.fill;
     AT_TRY(data_second_draw(&r, out, err));
+    data_plant_nearest(&r, &out->draw[0]);
     data_plant_thresholds(&r, &out->draw[0]);
     add_entries(&r, out);
     add_cover(&r, out);

@@ -173,8 +173,34 @@ static void added(void **state) {
     ALL(all);
 }
 
+/* Of centres with many terms few are the nearest to any of random rows. */
+static void nearest(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args N=24, M=40, D=48\nx[N, D] : input\nc[M, D] : weight\n"
+         "s[i:N, j:M] = sum(k:D) (x[i, k] - c[j, k])*(x[i, k] - c[j, k])\n"
+         "out[i:N] = min(j:M) s[i, j] + 0*0 + 0\n",
+         {{"+ 0*0 + 0", "+ (j == 0 ? 1000000 : 0)"},
+          {"+ 0*0 + 0", "+ (j == 39 ? 1000000 : 0)"},
+          {"+ 0*0 + 0", "+ (j > 31 ? 1000000 : 0)"},
+          {"+ 0*0 + 0", "+ (j == 33 ? 1000000 : 0)"},
+          {"+ 0*0 + 0", "+ (j >= 16 && j < 24 ? 1000000 : 0)"}}},
+        {"args N=24, M=40, D=24\nx[D, N] : input\nc[D, M] : input\n"
+         "s[i:N, j:M] = sum(k:D) (c[k, j] - x[k, i])*(c[k, j] - x[k, i])\n"
+         "d[i:N, j:M] = sqrt(s[i, j] + 0)\n"
+         "l[i:N] = min(j:M) d[i, j]\n"
+         "out[i:N] = min(j:M) d[i, j] == l[i] ? j : inf\n",
+         {{"+ 0", "+ (j == 0 ? 1000000 : 0)"},
+          {"+ 0", "+ (j == 39 ? 1000000 : 0)"},
+          {"+ 0", "+ (j == 33 ? 1000000 : 0)"},
+          {"+ 0", "+ (j >= 16 && j < 24 ? 1000000 : 0)"}}},
+    };
+    ALL(all);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(beside_integers),
-                                       cmocka_unit_test(of_floats), cmocka_unit_test(added)};
+                                       cmocka_unit_test(of_floats), cmocka_unit_test(added),
+                                       cmocka_unit_test(nearest)};
     return cmocka_run_group_tests_name("run/thresholds", tests, NULL, NULL);
 }
