@@ -191,6 +191,31 @@ static void between_bounds(void **state) {
     at_arena_free(a);
 }
 
+/* Of what comparisons compare with, elements lie at it and just beside it, also of floats beside
+ * integers; numbers that keep a divisor from 0 count. */
+static void at_thresholds(void **state) {
+    (void)state;
+    static const struct {
+        const char *form, *written, *lost;
+    } faults[] = {
+        {"args N=1003\nx[N] : input\nk[N] : input s32\n"
+         "y[i:N] : s32 = x[i] > %s ? k[i] + 1 : k[i]\n",
+         "0.5", "0.501"},
+        {"args N=1003\nx[N] : input\nk[N] : input s32\n"
+         "y[i:N] : s32 = x[i] %s 0.5 ? k[i] + 1 : k[i]\n",
+         ">", ">="},
+        {"args N=1003\nx[N] : input\ny[i:N] = min(max(x[i] + 3, 0), %s)*0.25\n", "6", "6.125"},
+        {"args M=24, N=64\nx[M, N] : input\nv[i:M] = sum(k:N) x[i, k]*x[i, k]\n"
+         "y[i:M, j:N] = x[i, j]*rsqrt(v[i]/N + %s)\n",
+         "1e-3", "2e-3"},
+    };
+    at_arena *a = at_arena_new();
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        expect_wrong(at_format(a, faults[i].form, faults[i].written),
+                     at_format(a, faults[i].form, faults[i].lost));
+    at_arena_free(a);
+}
+
 /* How far sums go is data: of a softmax that is all in one element elsewhere, each piece of 1, 2, 4
  * .. terms behind whole tiles is walked with values that matter. */
 static void lost_tails(void **state) {
@@ -396,9 +421,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_isa),         cmocka_unit_test(right_only_once),
         cmocka_unit_test(least_byte),        cmocka_unit_test(edited_wrongly),
-        cmocka_unit_test(lost_tails),        cmocka_unit_test(only_one_end),
-        cmocka_unit_test(between_bounds),    cmocka_unit_test(left_out_elements),
-        cmocka_unit_test(ascending_entries), cmocka_unit_test(shared_scratch),
-        cmocka_unit_test(no_turns)};
+        cmocka_unit_test(at_thresholds),     cmocka_unit_test(lost_tails),
+        cmocka_unit_test(only_one_end),      cmocka_unit_test(between_bounds),
+        cmocka_unit_test(left_out_elements), cmocka_unit_test(ascending_entries),
+        cmocka_unit_test(shared_scratch),    cmocka_unit_test(no_turns)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
