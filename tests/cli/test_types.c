@@ -120,6 +120,8 @@ static void bits(void **state) {
          "low[n:N, k:K] : u8 = q[n, k] & 15\nhigh[n:N, k:K] : s8 = (q[n, k] >> 4) - 8\n"
          "joined[n:N, k:K] : s32 = q[n, k] << 8 | q[n, k & 7] | s[n, k >> 1] & 240\n"
          "signs[n:N, k:K] : s16 = s[n, k] >> 3\n"
+         "parts[n:N, k:K] : u8 = q[n, k/4*4] >> k%4*2 & 3\n"
+         "moved[n:N, k:K] : s32 = s[n, k] << (k & 3)\n"
          "scaled[n:N, k:K] = (s[n, k] & 3 | 4 | q[n, (k << 1) % K] >> 0)*0.5\n"
          "negative[n:N, k:K] : s32 = s[n, k] & -3 | s[n, K - 1 - k] | -65536\n");
 }
@@ -365,7 +367,9 @@ static void refusals(void **state) {
     refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i] & 3 == 1 ? 1 : 0\n",
             "a condition is no number");
     refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i] >> x[i]\n",
-            "integers are shifted by a number from 0 to 30");
+            "integers are shifted by 0 to 30: by a number, or by an index of which numbers say so");
+    refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i] >> i%8*5\n",
+            "integers are shifted by 0 to 30: by a number, or by an index of which numbers say so");
     refused("args N=8\nx[N] : input u8\ny[i:N] : s32 = x[i] << 24\n", "which is beyond 32 bits");
     refused("args N=32\nx[N] : input u8\ny[i:N] : s32 = i > 0 ? 2*y[i - 1] : x[0]\n",
             "2*y[i - 1] may be from 0 to 4278190080, which is beyond 32 bits");
