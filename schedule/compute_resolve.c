@@ -701,8 +701,10 @@ static void find_all_places(at_arena *a, at_compute *c) {
 
 static at_status check_places(const scope *s, const at_tensor *t) {
     if (!t->is_places || !at_tensor_goes_in_steps(t)) return AT_OK;
-    return FAIL_AT(s, t->written, "\"%s\" is worked out step by step: its elements are no indices",
-                   t->name);
+    return FAIL_AT(s, t->written,
+                   "\"%s\" is worked out step by step: its elements are no indices, but those of "
+                   "a copy behind it are, c[..] : s32 = %s[..]",
+                   t->name, t->name);
 }
 
 at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_error *err) {

@@ -52,6 +52,30 @@ static range of_bits(at_op op, range x, range y) {
     return (range){0, x.lo < 0 ? y.hi : y.lo < 0 ? x.hi : fmin(x.hi, y.hi)};
 }
 
+/* The way of which a number goes a part, b - a of a + ((b - a) >> n), a - b of a - ((a - b) >> n):
+ * rounded down, the part is between nothing and all of it. NULL: it goes none. */
+static const at_expr *way_of(const at_expr *e) {
+    for (int i = 0; i < (e->op == AT_X_ADD ? 2 : 1); i++) {
+        const at_expr *a = e->arg[i], *part = e->arg[!i];
+        if (part->op == AT_X_SHIFT_RIGHT && part->arg[0]->op == AT_X_SUB &&
+            at_expr_equal(part->arg[0]->arg[e->op == AT_X_ADD], a))
+            return part->arg[0];
+    }
+    return NULL;
+}
+
+static at_status range_of(ranger *r, const at_expr *e, range *out);
+
+/* A number that goes a part of a way lies between its ends. */
+static at_status narrow_to(ranger *r, const at_expr *way, range *x) {
+    range from, to;
+    AT_TRY(range_of(r, way->arg[0], &from));
+    AT_TRY(range_of(r, way->arg[1], &to));
+    const range all = at_range_hull(from, to);
+    *x = (range){fmax(x->lo, all.lo), fmin(x->hi, all.hi)};
+    return AT_OK;
+}
+
 /* Of an expression of integers, all of whose values on the way fit, too. */
 static at_status range_of(ranger *r, const at_expr *e, range *out) {
     range x[3] = {{0}};
@@ -97,6 +121,8 @@ static at_status range_of(ranger *r, const at_expr *e, range *out) {
         break;
     default: *out = any_int; return AT_OK; /* conditions */
     }
+    const at_expr *way = e->op == AT_X_ADD || e->op == AT_X_SUB ? way_of(e) : NULL;
+    if (way) AT_TRY(narrow_to(r, way, out));
     if (is_nothing(*out)) return AT_OK;
     if (out->lo < any_int.lo || out->hi > any_int.hi) return beyond(r, e, *out);
     return AT_OK;

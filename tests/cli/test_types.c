@@ -123,6 +123,10 @@ static void bits(void **state) {
          "parts[n:N, k:K] : u8 = q[n, k/4*4] >> k%4*2 & 3\n"
          "moved[n:N, k:K] : s32 = s[n, k] << (k & 3)\n"
          "scaled[n:N, k:K] = (s[n, k] & 3 | 4 | q[n, (k << 1) % K] >> 0)*0.5\n"
+         "nearer[n:N, k:K] : s32 = n > 0 ? nearer[n - 1, k] + ((s[n, k] - nearer[n - 1, k]) >> 2) "
+         ": 0\n"
+         "back[n:N, k:K] : s32 = n > 0 ? back[n - 1, k] - ((back[n - 1, k] - s[n, k]*65536) >> 1) "
+         ": 0\n"
          "negative[n:N, k:K] : s32 = s[n, k] & -3 | s[n, K - 1 - k] | -65536\n");
 }
 
@@ -377,7 +381,7 @@ static void refusals(void **state) {
             "which is beyond 32 bits");
     refused("args N=9\nx[N] : input\ny[i:N] : s32 = i > 0 ? max(y[i - 1] - 1, 0) : 3\n"
             "z[i:N] = x[y[i]]\n",
-            "\"y\" is worked out step by step: its elements are no indices");
+            "\"y\" is worked out step by step: its elements are no indices, but those of a copy");
     refused("args N=8\nx[N] : input u8\ny[i:N] : s32 = x[i] & 4294967295\n",
             "integers among values have 32 bits");
     refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i & 5]\n", "of an index there are i & 15");
