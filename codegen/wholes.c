@@ -204,10 +204,18 @@ bool at_value_are_near(const at_low *l, const at_value *x, const at_value *y) {
 
 /* ---- what is stored -------------------------------------------------------------------------- */
 
+/* Is it made of indices and lies within 32 bits, so that integers say the same without bounds? */
+static bool is_index_of_32_bits(at_low *l, const at_value *v) {
+    if (v->whole || v->op == AT_V_CONST || !is_of_indices(v)) return false;
+    const range r = range_of_index(l, v).all;
+    return r.lo >= INT32_MIN && r.hi <= INT32_MAX;
+}
+
 /* What is not a number is the least: the second operand. */
 const at_value *at_value_as_stored(at_low *l, const at_value *v, at_type type) {
     const at_type_facts *facts = at_type_of(type);
     if (!facts->is_int) return at_value_as_number(l, v);
+    if (is_index_of_32_bits(l, v)) v = in_integers(l, v);
     const double least = facts->least, most = v->whole ? facts->most : at_type_most_float(type);
     if (v->op == AT_V_CONST)
         return at_value_const(l, fmin(fmax(nearbyint(v->number), least), most), true);

@@ -23,7 +23,17 @@
  *     p, i, j, k => @out = p, i, j // k
  *         ->      p0:para, p1 =>
  *                     k:unroll, i:unroll, j:unroll, p2:vec => @out_sum = {p0, p1, p2}/p, i, j // k
- *                     i:unroll, j:unroll, p2:vec => @out = {p0, p1, p2}/p, i, j */
+ *                     i:unroll, j:unroll, p2:vec => @out = {p0, p1, p2}/p, i, j
+ *
+ * with: what the stage reads of its own points alone is worked out in the same lanes, before it, so
+ * that what both read is near:
+ *
+ *     p, k => @most = p // k           p0:para, p1 =>
+ *     p, k => @first = p // k    ->        k:unroll, p2:vec => @most = {p0, p1, p2}/p // k
+ *                                          k:unroll, p2:vec => @first_sum = {p0, p1, p2}/p // k
+ *                                          p2:vec => @first = {p0, p1, p2}/p */
+#include <string.h>
+
 #include "sketch/nests.h"
 
 /* Into points whose parts lanes are, parts[2], and what goes over them: parts[0] and, in blocks
@@ -194,19 +204,70 @@ static int64_t step_of(const at_stage_facts *f, int p) {
     return step;
 }
 
-void nest_find_points(const sketch_state *s, int stage, nest_choices *out) {
+/* The axis of a stage's points, before the axes of their parts; -1: it has none. */
+static int points_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
-    int p = t->num_axes - 1; /* the axis of the points, before the axes of their parts */
+    int p = t->num_axes - 1;
     int64_t parts = 1;
     const double terms = tile_terms_of(s, stage);
-    if (t->is_packing || sketch_stands_beside(s, stage)) return;
     while (p >= 0 && parts * f->extent[p] <= POINT_MOST_PARTS) parts *= f->extent[p--];
-    if (p < 0 || t->num_axes - 1 - p > POINT_MOST_AXES || f->extent[p] < LEAST_POINTS) return;
+    if (p < 0 || t->num_axes - 1 - p > POINT_MOST_AXES || f->extent[p] < LEAST_POINTS) return -1;
     if (terms <= 0 || terms > POINT_MOST_TERMS || terms * (double)parts > POINT_MOST_WRITTEN)
-        return;
-    if (parts == 1 && tile_vector_of(s, stage) >= 0) return; /* a tile is better */
-    if (step_of(f, p) >= (parts > 1 ? 0 : 2)) nest_add_axis(out, s, stage, p);
+        return -1;
+    if (parts == 1 && tile_vector_of(s, stage) >= 0) return -1; /* a tile is better */
+    return step_of(f, p) >= (parts > 1 ? 0 : 2) ? p : -1;
+}
+
+/* Does a sum, which stands before the stage, have the same points, each of which is one element? */
+static bool has_points_of(const nest_members *m, int sum, int p) {
+    const at_facts *f = m->s->facts;
+    if (!f->compute->tensors[sum].num_reduce || points_of(m->s, sum) != p ||
+        f->compute->tensors[sum].num_axes != p + 1)
+        return false;
+    for (int k = 0; k <= p; k++)
+        if (m->axis_of[sum][k] != k || f->extents[sum][k] != f->extents[m->of][k]) return false;
+    return true;
+}
+
+/* The sums that the stage reads of its own points alone, from the last to the first. */
+static void find_with(const sketch_state *s, int stage, int p, nest_choice *c) {
+    nest_members m;
+    nest_open_members(&m, (sketch_state *)s, stage);
+    for (int t = stage - 1; t >= 0 && c->num_with < SKETCH_MOST_WITH; t--) {
+        m.is_member[t] =
+            nest_may_join(s, t) && nest_is_read_within(&m, t) && has_points_of(&m, t, p);
+        if (m.is_member[t]) c->with[c->num_with++] = t;
+    }
+}
+
+void nest_find_points(const sketch_state *s, int stage, nest_choices *out) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    if (t->is_packing || sketch_stands_beside(s, stage)) return;
+    const int p = points_of(s, stage);
+    if (p < 0) return;
+    nest_choice with = {.num_with = 0};
+    if (nest_may_join(s, stage)) find_with(s, stage, p, &with);
+    nest_choice *c = nest_add_axis(out, s, stage, p);
+    if (!with.num_with) return;
+    memcpy(c->with, with.with, sizeof with.with);
+    c->num_with = with.num_with;
+    nest_add_axis(out, s, stage, p);
+}
+
+/* A sum that stands in the lanes of the stage's points, `lanes`, before it. */
+static at_status make_with(sketch_state *s, int sum, const char *lanes) {
+    const at_tensor *t = &s->facts->compute->tensors[sum];
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    int n = 0;
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+        order.names[n++] = t->axes[k].name;
+    order.names[n] = lanes;
+    AT_TRY(sketch_step(s, &order));
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+        AT_TRY(sketch_mark(s, t->name, t->axes[k].name, AT_ANN_UNROLL));
+    AT_TRY(sketch_mark(s, t->name, lanes, AT_ANN_VEC));
+    return t->is_output ? sketch_copy_sum(s, t->name, sketch_fresh_of(s, t->name, "sum")) : AT_OK;
 }
 
 at_status nest_make_points(sketch_state *s, int stage, const nest_choice *c) {
@@ -227,8 +288,13 @@ at_status nest_make_points(sketch_state *s, int stage, const nest_choice *c) {
         AT_TRY(sketch_mark(s, t->name, t->axes[k].name, AT_ANN_UNROLL));
     AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_VEC));
     AT_TRY(sketch_mark(s, t->name, sketch_first_before(s, stage, p, parts[0]), AT_ANN_PARA));
-    if (!t->num_reduce) return AT_OK;
+    const char *before = t->name, *block = parts[p == 0];
+    for (int i = 0; i < c->num_with; i++) {
+        const char *name = s->facts->compute->tensors[c->with[i]].name;
+        AT_TRY(sketch_put(s, AT_EDIT_NEST, name, true, before, block));
+        AT_TRY(make_with(s, c->with[i], parts[2]));
+        before = name;
+    }
     /* Sums are in registers: what is stored far apart is no sum. */
-    const char *name = sketch_fresh_of(s, t->name, "sum");
-    return sketch_copy_sum(s, t->name, name);
+    return t->num_reduce ? sketch_copy_sum(s, t->name, sketch_fresh_of(s, t->name, "sum")) : AT_OK;
 }
