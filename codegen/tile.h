@@ -82,8 +82,10 @@ typedef enum at_tile_kind {
     AT_T_FIRST,    /* the first lanes of dst = those of a; the others stay */
     AT_T_ZIP_LOW,  /* of the first 4 lanes, or of every four: a0 b0 a1 b1 */
     AT_T_ZIP_HIGH, /* a2 b2 a3 b3 */
-    AT_T_ZIP_LOW16, /* the same of the eight elements of 16 bits in every four lanes: a0 b0 .. b3 */
-    AT_T_ZIP_HIGH16, /* a4 b4 .. b7 */
+    AT_T_ZIP_LOW2, /* a0 a1 b0 b1 */
+    AT_T_ZIP_HIGH2, /* a2 a3 b2 b3 */
+    AT_T_ZIP_LOW16,
+    AT_T_ZIP_HIGH16, /* of every eight elements of 16 bits: a0 b0 .. b3; a4 .. b7 */
     AT_T_FOURS,      /* of every four lanes two of a, then two of b: which, as bits of `by` */
     AT_T_HALVES,     /* of a's two halves and b's, 0 to 3: (by & 3), then (by >> 4) */
     AT_T_KIND_COUNT
@@ -192,8 +194,7 @@ static inline bool at_tile_is_wide(const at_tile *t, const at_tile_op *op) {
 }
 
 /* A number as doubles carry it, and its bits as a float. What is not a number keeps all of its
- * bits: the processor's own conversion makes another of one that signals, which an integer may be.
- */
+ * bits: the processor's conversion makes another of one that signals, which an integer may be. */
 static inline double at_number_of_bits(uint32_t bits) {
     if (!isnan(at_of_bits(bits))) return at_of_bits(bits);
     const uint64_t wide =
@@ -236,8 +237,7 @@ static inline bool at_tile_ends_body(const at_tile_op *op) {
     return op->kind == AT_T_LOOP || op->kind == AT_T_END || op->kind == AT_T_BUMP ||
            op->kind == AT_T_INDEX;
 }
-/* Is it a product that is added to a sum, or taken from it? Then a target may have one instruction
- * for both. */
+/* Is it a product that is added to a sum, or taken from it, which one instruction may do? */
 static inline bool at_tile_is_term(const at_tile_op *op) {
     return op->kind == AT_T_FMA || op->kind == AT_T_FNMA;
 }

@@ -98,7 +98,7 @@ static void cut_two(const at_tile *t, const at_tile_op *op, float *d, const floa
 
 /* What puts elements of two registers together. */
 static void zip(const at_tile_op *op, char *d, const char *a, const char *b) {
-    const int bytes = at_tile_zips_16(op) ? 2 : 4;
+    const int bytes = at_tile_zip_bytes(op);
     for (int i = 0; i < 4 * op->lanes / bytes; i++)
         memcpy(d + (ptrdiff_t)i * bytes,
                (i % 2 ? b : a) + (ptrdiff_t)at_tile_zip_from(op, i) * bytes, (size_t)bytes);
@@ -286,6 +286,8 @@ static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[]
     case AT_T_FIRST: memcpy(reg[op->dst], reg[op->a], op->lanes * sizeof(float)); break;
     case AT_T_ZIP_LOW:
     case AT_T_ZIP_HIGH:
+    case AT_T_ZIP_LOW2:
+    case AT_T_ZIP_HIGH2:
     case AT_T_ZIP_LOW16:
     case AT_T_ZIP_HIGH16:
     case AT_T_FOURS:

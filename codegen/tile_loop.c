@@ -187,16 +187,18 @@ static int load_cells(at_builder *b, const at_ir *n, const at_value *from, int r
                                            .fours = next.off - first.off});
 }
 
-/* The rows of a square become its columns: each step interleaves the first half of the registers
- * with the second. */
+/* The rows of a square become its columns: each step interleaves every two groups of registers, of
+ * elements twice as wide as the one before. */
 static void turn_round(at_builder *b, int *v, int side, int lanes) {
-    const at_tile_kind low = side == AT_TILE_SQUARE_16 ? AT_T_ZIP_LOW16 : AT_T_ZIP_LOW;
-    for (int done = 1; done < side; done *= 2) {
+    static const uint8_t zips[] = {AT_T_ZIP_LOW16, AT_T_ZIP_LOW, AT_T_ZIP_LOW2};
+    const uint8_t *zip = side == AT_TILE_SQUARE_16 ? zips : zips + 1;
+    for (int group = 1; group < side; group *= 2, zip++) {
         int next[AT_TILE_SQUARE_16];
         for (int i = 0; i < side; i++) {
-            at_tile_op *op = at_build_emit(b, low + i % 2);
-            op->a = (int16_t)v[i / 2];
-            op->b = (int16_t)v[i / 2 + side / 2];
+            const int from = i - i % (2 * group) + i % (2 * group) / 2;
+            at_tile_op *op = at_build_emit(b, *zip + i % 2);
+            op->a = (int16_t)v[from];
+            op->b = (int16_t)v[from + group];
             op->lanes = (uint8_t)lanes;
             next[i] = op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
         }

@@ -200,6 +200,7 @@ static bool find_form(const at_tile_op *op, at_a64_form *out) {
         [AT_T_INT_MUL] = AT_A64_MUL_V,     [AT_T_INT_MIN] = AT_A64_SMIN,
         [AT_T_INT_MAX] = AT_A64_SMAX,      [AT_T_EQUAL] = AT_A64_FCMEQ,
         [AT_T_ZIP_LOW] = AT_A64_ZIP1,      [AT_T_ZIP_HIGH] = AT_A64_ZIP2,
+        [AT_T_ZIP_LOW2] = AT_A64_ZIP1_2D,  [AT_T_ZIP_HIGH2] = AT_A64_ZIP2_2D,
         [AT_T_ZIP_LOW16] = AT_A64_ZIP1_8H, [AT_T_ZIP_HIGH16] = AT_A64_ZIP2_8H};
     *out = forms[op->kind];
     return *out;

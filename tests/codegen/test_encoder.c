@@ -365,7 +365,8 @@ static void want(maker *m) {
 
 /* To be found in every set with vectors, on registers only. */
 static void want_zip(maker *m, const at_tile_op *op) {
-    static const char *const names[] = {"unpcklps", "unpckhps", "punpcklwd", "punpckhwd"};
+    static const char *const names[] = {"unpcklps", "unpckhps",  "unpcklpd",
+                                        "unpckhpd", "punpcklwd", "punpckhwd"};
     int bytes = 4 * op->lanes;
     const char *d = vector_text(m, op->dst, bytes), *a = vector_text(m, op->a, bytes),
                *b = vector_text(m, op->b, bytes), *last = "",
