@@ -86,9 +86,7 @@ static at_walk find_centred(const at_expr *e, void *ctx) {
     return AT_WALK_PAST;
 }
 
-/* What is added lest something is 0 counts where this is as small; the least that it may be, where
- * it is smaller. */
-static at_status bring_near_0(data_ruler *r, bool *any, at_error *err) {
+at_status data_bring_near_0(data_ruler *r, bool *any, at_error *err) {
     enum { ROUNDS = 16 };
     int n;
     data_decision *d = data_look_decisions(r->look, &n);
@@ -118,7 +116,7 @@ static at_status is_centred(data_ruler *r, at_draw *out, bool *any, at_error *er
     at_fill *first = r->fill;
     *any = false;
     r->fill = out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)r->c->num_tensors);
-    AT_TRY(bring_near_0(r, any, err));
+    AT_TRY(data_bring_near_0(r, any, err));
     for (int s = 0; s < r->c->num_tensors; s++) {
         if (r->c->tensors[s].role != AT_ROLE_STAGE) continue;
         const at_expr *distance = at_expr_walk(r->c->tensors[s].body, find_centred, r);

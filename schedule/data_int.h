@@ -132,6 +132,9 @@ bool data_plant_products(const data_ruler *r, at_draw *draw);
 void data_plant_nearest(const data_ruler *r, at_draw *draw);
 /* The most terms that such sums have; 0: there are none. */
 int64_t data_product_terms(const data_ruler *r);
+/* Makes r->fill so small that what is added lest something is 0 counts, and that the least that it
+ * may be is more than it is. *any: they change. */
+at_status data_bring_near_0(data_ruler *r, bool *any, at_error *err);
 /* A second draw, where the first one, r->fill, hides a mistake (data_draws.c). */
 at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err);
 

@@ -479,6 +479,16 @@ static at_status find_between(data_ruler *r, at_draw *out, bool *any, at_error *
     return AT_OK;
 }
 
+/* Floats beside integers so small that a number that is added lest something is 0 counts. */
+static at_status add_near_0(data_ruler *r, at_data_rule *out, at_error *err) {
+    bool any = false;
+    if (out->num_draws >= AT_MOST_DRAWS - 1) return AT_OK; /* other entries may come */
+    r->fill = at_copy(r->arena, out->draw[0].fill, sizeof *r->fill * (size_t)r->c->num_tensors);
+    AT_TRY(data_bring_near_0(r, &any, err));
+    if (any) out->draw[out->num_draws++].fill = r->fill;
+    return AT_OK;
+}
+
 /* Integers have the data of their types (at_data_wholes), but where none lie between bounds then.
  */
 static at_status find_in_steps(data_ruler *r, at_data_rule *out, at_error *err) {
@@ -500,7 +510,7 @@ static at_status find_in_steps(data_ruler *r, at_data_rule *out, at_error *err) 
     AT_TRY(find_between(r, &between, &is_between, err));
     if (data_draws_in_steps(r, out) || is_coarse) out->num_draws = 2;
     if (is_between) out->draw[out->num_draws++] = between;
-    return AT_OK;
+    return out->is_exact ? AT_OK : add_near_0(r, out, err);
 }
 
 /* Each other draw has other entries. Where some say how far reductions go, one has the values of

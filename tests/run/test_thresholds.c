@@ -121,7 +121,7 @@ static void of_floats(void **state) {
 static void added(void **state) {
     (void)state;
     static const subject all[] = {
-        {"args N=1, H=56, W=56, C=64, G=8\nsizes K = C/G\ndata[N, H, W, C] : input\n"
+        {"args N=1, H=14, W=14, C=16, G=4\nsizes K = C/G\ndata[N, H, W, C] : input\n"
          "gamma[C] : weight\nbeta[C] : weight\n"
          "channel[n:N, c:C] = sum(y:H, x:W) data[n, y, x, c]\n"
          "total[n:N, g:G] = sum(k:K) channel[n, g*K + k]\n"
@@ -166,6 +166,10 @@ static void added(void **state) {
          "gamma[C] : weight\nbeta[C] : weight\n"
          "out[n:N, c:C, y:H, x:W] = (data[n, c, y, x] - mean[c])*rsqrt(var[c] + "
          "1e-5)*gamma[c] + beta[c]\n",
+         {{"1e-5", "0.0"}, {"1e-5", "1.2e-5"}, {"1e-5", "1e-6"}}},
+        {"args M=40, N=96\nx[M, N] : input s8\nunit[1] : input\n"
+         "f[y:M, k:N] = x[y, k]*unit[0]\nsquares[y:M] = sum(k:N) f[y, k]*f[y, k]\n"
+         "out[y:M, k:N] = f[y, k]*rsqrt(squares[y]/N + 1e-5)\n",
          {{"1e-5", "0.0"}, {"1e-5", "1.2e-5"}, {"1e-5", "1e-6"}}},
         {"args T=300\nx[T] : input\ny[T] : input\nout[t:T] = x[t]/(abs(y[t]) + 0.00001)\n",
          {{"0.00001", "0.0"}, {"0.00001", "0.000012"}}},
