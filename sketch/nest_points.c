@@ -37,15 +37,16 @@
 #include "sketch/nests.h"
 
 /* Into points whose parts lanes are, parts[2], and what goes over them: parts[0] and, in blocks
- * that threads share out, parts[1], else parts[2] again. */
+ * that threads share out, parts[1], else parts[2] again. are_vectors: elements of the lanes lie so
+ * near that registers hold them. */
 static at_status split_points(sketch_state *s, const char *stage, const char *axis, bool in_blocks,
-                              const char **parts) {
+                              bool are_vectors, const char **parts) {
     static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64"},
                                blocks = {.policy = AT_LISTED, .listed = "4 16 64 | 8 16 32"};
-    static const at_part_limit points[] = {{0}, {.wide = 16, .narrow = 16, .lanes = true}},
-                               in[] = {{0},
-                                       {.wide = 16, .narrow = 16},
-                                       {.wide = 16, .narrow = 8, .lanes = true}};
+    const at_part_limit points[] = {{0}, {.wide = 16, .narrow = 16, .lanes = are_vectors}},
+                        in[] = {{0},
+                                {.wide = 16, .narrow = 16},
+                                {.wide = 16, .narrow = 8, .lanes = are_vectors}};
     AT_TRY(sketch_split(s, stage, axis, in_blocks ? 3 : 2, in_blocks ? &blocks : &spec,
                         in_blocks ? in : points, parts));
     if (!in_blocks) parts[2] = parts[1];
@@ -140,7 +141,7 @@ static at_status make_flat_sum(sketch_state *s, int stage) {
     const char *parts[3], *name = sketch_fresh_of(s, t->name, "parts");
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
-    AT_TRY(split_points(s, t->name, t->axes[points].name, false, parts));
+    AT_TRY(split_points(s, t->name, t->axes[points].name, false, true, parts));
     for (int k = 0; k < points; k++)
         if (k != last) order.names[n++] = t->axes[k].name;
     order.names[n++] = parts[0];
@@ -159,7 +160,7 @@ static at_status split_flat(sketch_state *s, int stage, const char **parts) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = t->num_axes - 1;
     if (!has_matrices(s, stage))
-        return split_points(s, t->name, t->axes[last - 1].name, last == 1, parts);
+        return split_points(s, t->name, t->axes[last - 1].name, last == 1, true, parts);
     parts[2] = t->axes[last - 1].name;
     return sketch_split_by(s, t->name, t->axes[last - 2].name, "4 16 64", blocks, parts);
 }
@@ -273,10 +274,15 @@ static at_status make_with(sketch_state *s, int sum, const char *lanes) {
 at_status nest_make_points(sketch_state *s, int stage, const nest_choice *c) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int p = c->vec;
+    const at_stage_facts *f = &s->facts->of[stage];
     const char *parts[3];
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    const int64_t apart = step_of(f, p);
+    int64_t stored = 1;
     int n = 0;
-    AT_TRY(split_points(s, t->name, t->axes[p].name, p == 0, parts));
+    for (int k = p + 1; k < t->num_axes; k++) stored *= f->extent[k];
+    const bool are_vectors = apart <= MOST_LANE_STEP && stored <= MOST_LANE_STEP;
+    AT_TRY(split_points(s, t->name, t->axes[p].name, p == 0, are_vectors, parts));
     order.names[n++] = parts[0];
     if (p == 0) order.names[n++] = parts[1];
     for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
