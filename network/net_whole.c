@@ -53,11 +53,12 @@ static bool may_round(const at_net *net, const at_net_node *n) {
 /* A product of bytes is rounded once, when it is stored: as exact as what its readers make of it.
  */
 static bool is_rounded_product(const finder *f, const at_net_node *n) {
-    const at_net_value *out = &f->net->values.data[n->outputs[0]];
+    const int out = n->outputs[0];
     const at_type x = f->net->values.data[n->inputs[0]].element;
-    bool all = n->kind == AT_NET_SUM && (x == AT_U8 || x == AT_S8) && !out->is_output;
-    for (int i = 0; i < f->readers[n->outputs[0]].len; i++)
-        all = all && may_round(f->net, &f->net->nodes.data[f->readers[n->outputs[0]].data[i]]);
+    if (n->kind != AT_NET_SUM || (x != AT_U8 && x != AT_S8) || out < 0) return false;
+    bool all = !f->net->values.data[out].is_output;
+    for (int i = 0; i < f->readers[out].len; i++)
+        all &= may_round(f->net, &f->net->nodes.data[f->readers[out].data[i]]);
     return all;
 }
 
