@@ -46,8 +46,9 @@ static bool keeps_numbers(const at_net_node *n) {
 
 /* What is rounded to floats, or only asked whether it is 0, may be rounded before. */
 static bool may_round(const at_net *net, const at_net_node *n) {
+    if (strcmp(n->op, "Cast")) return false;
     const at_net_type to = net->values.data[n->outputs[0]].type;
-    return !strcmp(n->op, "Cast") && (at_net_type_is_float(to) || to == AT_NET_BOOL);
+    return at_net_type_is_float(to) || to == AT_NET_BOOL;
 }
 
 /* A product of bytes is rounded once, when it is stored: as exact as what its readers make of it.
