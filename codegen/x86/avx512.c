@@ -53,9 +53,10 @@ static void store_halves(at_x86 *x, const at_tile_op *op) {
         EMIT(x, VCVTPS2PH, at_x86_memory(x, op, width / 2), k, v, at_imm(0));
         return;
     }
-    EMIT(x, VPSRAD, v, k0, v, at_imm(16));
+    const at_x86_arg all = at_x86_reg(x, op->a); /* lanes beyond are stored later, perhaps */
+    EMIT(x, VPSRAD, all, k0, all, at_imm(16));
     EMIT(x, VPMOVDW, at_x86_memory(x, op, width / 2), k, v);
-    EMIT(x, VPSLLD, v, k0, v, at_imm(16));
+    EMIT(x, VPSLLD, all, k0, all, at_imm(16));
 }
 
 /* Of elements narrower than a lane. */

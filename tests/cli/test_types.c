@@ -335,6 +335,11 @@ static void halves(void **state) {
     runs_with_halves("args T=9, D=40\nnew[D] : input\nrows[T, D] : input half\npos : index\n"
                      "kept[t:T, d:D] : in rows = t == pos ? new[d]*0.3 : rows[t, d]\n"
                      "out[t:T, d:D] : half = kept[t, d]*new[d]\n");
+    /* a register that is stored in part, then as a whole */
+    cli_write("t.te", "args Z=1\ny[h:12, c:5] : bf16 = 0.5\n");
+    cli_expect(
+        0, "./autotune run ./t.te --config "
+           "'{\"entity\": [[\"sketch\", \"ot\", \"flat_h\"], [\"tile_h\", \"sp\", [-1, 2, 8]]]}'");
 }
 
 static void refused(const char *text, const char *why) {
