@@ -93,9 +93,11 @@ static void add_whole(at_text *out, const at_net_program *p, const at_net_step *
     at_text_add(out, ", 0);\n    }\n");
 }
 
-static void add_limits(at_text *out, const at_net_limits *l, int fault) {
+static void add_limits(at_text *out, const at_net_limits *l, at_net_type type, int fault) {
+    /* beside an unsigned number of 64 bits a limit below 0 would be a huge one */
+    const char *number = type == AT_NET_UINT64 ? "(long)element" : "element";
     if (l->depth == 1)
-        at_text_addf(out, "        if (element < %lld || element > %lld) return %d;\n",
+        at_text_addf(out, "        if (%s < %lld || element > %lld) return %d;\n", number,
                      (long long)l->lo[0], (long long)l->hi[0], fault);
     if (l->depth < 2) return;
     at_text_add(out, "        static const int limits[][2] = {");
@@ -103,9 +105,9 @@ static void add_limits(at_text *out, const at_net_limits *l, int fault) {
         at_text_addf(out, "%s{%lld, %lld}", i ? ", " : "", (long long)l->lo[i],
                      (long long)l->hi[i]);
     at_text_addf(out,
-                 "};\n        if (element < limits[place %% %1$d][0] || element > limits[place %% "
+                 "};\n        if (%3$s < limits[place %% %1$d][0] || element > limits[place %% "
                  "%1$d][1]) return %2$d;\n",
-                 l->depth, fault);
+                 l->depth, fault, number);
 }
 
 static void add_conversion(at_text *out, const at_net_program *p, const at_net_step *s, int fault) {
@@ -121,7 +123,7 @@ static void add_conversion(at_text *out, const at_net_program *p, const at_net_s
     at_text_add(out, "((");
     add_place(out, p, from->place, at_net_c_type(from->type));
     at_text_add(out, ")[place]);\n");
-    add_limits(out, &s->limits, fault);
+    add_limits(out, &s->limits, from->type, fault);
     at_text_add(out, "        (");
     add_place(out, p, to->place, type);
     if (narrows)

@@ -66,6 +66,9 @@ static at_net *made_network(void) {
     onnx_output(&g, "product");
     onnx_output(&g, "wrapped");
     onnx_output(&g, "larger");
+    onnx_input(&g, "u", AT_NET_UINT64, "3");
+    onnx_node(&g, "Add", "u u", "twice", "");
+    onnx_output(&g, "twice");
     return onnx_open(arena, &g);
 }
 
