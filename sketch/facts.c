@@ -82,31 +82,75 @@ typedef struct cut_ends { /* of an access, [either end of each axis]: by which e
     unsigned char by[2 * AT_FACTS_MAX_AXES]; /* 1, 2, or both */
 } cut_ends;
 
+typedef struct cut_search {
+    at_arena *arena;
+    const at_read_facts *f;
+    int stage;
+    const at_stage_facts *s;
+    int64_t axis[AT_FACTS_MAX_AXES];
+    cut_ends *cut; /* [access] */
+} cut_search;
+
+static at_readings read_there(const cut_search *x) {
+    return at_readings_at(x->arena, x->f, x->stage, x->axis, false);
+}
+
+/* What is taken at either end of each axis, and not at the place, with reductions at one end. */
+static void find_cuts_at(cut_search *x, int end) {
+    const at_readings inside = read_there(x);
+    for (int k = 0; k < 2 * x->f->compute->tensors[x->stage].num_axes; k++) {
+        const int64_t within = x->axis[k / 2];
+        x->axis[k / 2] = k % 2 ? x->s->extent[k / 2] - 1 : 0;
+        const at_readings moved = read_there(x);
+        x->axis[k / 2] = within;
+        for (int i = 0; i < x->s->num_accesses && i < moved.len && i < inside.len; i++)
+            if (is_cut(&moved.data[i]) && !is_cut(&inside.data[i]))
+                x->cut[i].by[k] |= (unsigned char)(1 << end);
+    }
+}
+
+static bool divides_axis(const at_expr *e, const void *axis) {
+    return (e->op == AT_X_DIV || e->op == AT_X_MOD) && at_expr_is_size(e->arg[1]) &&
+           at_expr_uses(e->arg[0], *(const int *)axis);
+}
+
+/* The next place along axes that are phases: a sum's phases may take fewer terms than others, or
+ * begin and end elsewhere. False: that is the first one again. */
+static bool next_phase(cut_search *x, const int64_t *first) {
+    enum { MOST_PHASES = 8 };
+    const at_tensor *t = &x->f->compute->tensors[x->stage];
+    for (int k = 0; k < t->num_axes; k++) {
+        if (x->s->extent[k] > MOST_PHASES || !at_expr_find_index(t->body, divides_axis, &k))
+            continue;
+        x->axis[k] = (x->axis[k] + 1) % x->s->extent[k];
+        if (x->axis[k] != first[k]) return true;
+    }
+    return false;
+}
+
 /* Which axes a choice such as padding cuts, or a bound: at one of an axis' ends it takes something
  * else than in its middle, with reductions at one of theirs. */
 static void find_cuts(at_arena *a, const at_read_facts *f, int stage, const int64_t *middle,
                       at_stage_facts *s) {
+    enum { MOST_PLACES = 64 };
     const at_tensor *t = &f->compute->tensors[stage];
-    int64_t axis[AT_FACTS_MAX_AXES];
-    cut_ends *cut = AT_NEW_ARRAY(a, cut_ends, s->num_accesses);
-    memcpy(axis, middle, sizeof axis);
+    cut_search x = {.arena = a,
+                    .f = f,
+                    .stage = stage,
+                    .s = s,
+                    .cut = AT_NEW_ARRAY(a, cut_ends, s->num_accesses)};
     for (int end = 0; end < 2; end++) {
+        int places = 0;
+        memcpy(x.axis, middle, sizeof x.axis);
         for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
-            axis[k] = end ? s->extent[k] - 1 : 0;
-        const at_readings inside = at_readings_at(a, f, stage, axis, false);
-        for (int k = 0; k < 2 * t->num_axes; k++) {
-            axis[k / 2] = k % 2 ? s->extent[k / 2] - 1 : 0;
-            const at_readings moved = at_readings_at(a, f, stage, axis, false);
-            axis[k / 2] = middle[k / 2];
-            for (int i = 0; i < s->num_accesses && i < moved.len && i < inside.len; i++)
-                if (is_cut(&moved.data[i]) && !is_cut(&inside.data[i]))
-                    cut[i].by[k] |= (unsigned char)(1 << end);
-        }
+            x.axis[k] = end ? s->extent[k] - 1 : 0;
+        do find_cuts_at(&x, end);
+        while (++places < MOST_PLACES && next_phase(&x, middle));
     }
     for (int i = 0; i < s->num_accesses; i++)
         for (int k = 0; k < 2 * t->num_axes; k++) {
-            s->access[i].is_cut[k / 2] |= cut[i].by[k] != 0;
-            s->access[i].is_cut_unevenly[k / 2] |= cut[i].by[k] == 1 || cut[i].by[k] == 2;
+            s->access[i].is_cut[k / 2] |= x.cut[i].by[k] != 0;
+            s->access[i].is_cut_unevenly[k / 2] |= x.cut[i].by[k] == 1 || x.cut[i].by[k] == 2;
         }
 }
 

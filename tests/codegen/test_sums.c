@@ -299,7 +299,8 @@ static void default_of_phases(void **state) {
         bool is_last;
     } tasks[] = {
         {"tests/te/phases.te", "", true},
-        {"tests/te/phases.te", "R=2,P=0", false}, /* all terms count */
+        {"tests/te/phases.te", "R=5,S=3,P=2", true}, /* of other phases than the middle one */
+        {"tests/te/phases.te", "R=2,P=0", false},    /* all terms count */
         {"examples/te/conv2d_nchw.te", "K=3,S=1,P=1", false},
     };
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
