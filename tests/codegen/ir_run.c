@@ -77,10 +77,9 @@ static bool misses(runner *r, const at_value *v) {
     return false;
 }
 
-static float element(const runner *r, int tensor, int64_t at) {
-    if (at_low_tensor_type(r->l, tensor) == AT_S32)
-        return (float)((const int32_t *)base(r, tensor))[at];
-    return ((const float *)base(r, tensor))[at];
+static double element(const runner *r, int tensor, int64_t at) {
+    if (at_low_tensor_type(r->l, tensor) == AT_S32) return ((const int32_t *)base(r, tensor))[at];
+    return (double)((const float *)base(r, tensor))[at];
 }
 
 static float evaluate(runner *r, const at_value *v);
@@ -115,10 +114,11 @@ static float evaluate(runner *r, const at_value *v) {
     if (v->op == AT_V_LOAD) {
         if (misses(r, v)) return (float)v->number;
         int64_t at = value_of(r, v->at);
-        return inside(r, v->tensor, at, 1) ? element(r, v->tensor, at) : 0;
+        return inside(r, v->tensor, at, 1) ? (float)element(r, v->tensor, at) : 0;
     }
     if (v->op == AT_V_NUMBER) return (float)whole(r, v->a);
     if (v->op == AT_V_WHOLE) return (float)whole(r, v);
+    if (v->whole) return (float)whole(r, v);
     if (v->op == AT_V_SELECT) return evaluate(r, holds(r, v->cond) ? v->a : v->b);
     if (v->op == AT_V_INDEX) return (float)value_of(r, v->at);
     if (v->op == AT_V_TABLE) return (float)v->table[value_of(r, v->at)];
@@ -176,10 +176,10 @@ static void run_statement(runner *r, const at_ir *n) {
         store(r, n->stmt.tensor, at, (double)value_of(r, n->stmt.integer));
         return;
     }
-    float v = evaluate(r, n->stmt.val);
-    const float had = element(r, n->stmt.tensor, at);
-    store(r, n->stmt.tensor, at,
-          n->stmt.add ? (float)at_reduction_join(n->stmt.reduction, v, had) : v);
+    const bool is_whole = n->stmt.val->whole;
+    const double v = is_whole ? whole(r, n->stmt.val) : (double)evaluate(r, n->stmt.val),
+                 had = element(r, n->stmt.tensor, at);
+    store(r, n->stmt.tensor, at, n->stmt.add ? at_reduction_join(n->stmt.reduction, v, had) : v);
 }
 
 static void run_tile(runner *r, const at_tile_call *c) {

@@ -30,10 +30,10 @@ static void protect(const guarded *g) {
     if (g->bytes) mprotect(g->map + PAGE, g->map_bytes - 2 * PAGE, PROT_READ);
 }
 
+const void *elements_of(const at_data *d) { return d->i ? (const void *)d->i : d->f; }
+
 static void fill(const operands *o, int i, int tensor) {
-    const at_param *q = &o->params[i];
-    const at_data *d = &o->b->data[tensor];
-    memcpy(o->mem[i].data, q->type == AT_S32 ? (void *)d->i : (void *)d->f, o->mem[i].bytes);
+    memcpy(o->mem[i].data, elements_of(&o->b->data[tensor]), o->mem[i].bytes);
 }
 
 void operands_begin_again(const operands *o) {
@@ -75,8 +75,17 @@ static int ulps_of(const built *b, const char *name) {
     return body && body->op == AT_X_CALL ? at_function_ulps((at_function)body->integer) : 0;
 }
 
-const char *find_difference(const built *b, const char *name, const float *found, const float *want,
-                            int64_t n) {
+static const char *find_other_integer(const built *b, const char *name, const int32_t *found,
+                                      const int32_t *want, int64_t n) {
+    for (int64_t e = 0; e < n; e++)
+        if (found[e] != want[e])
+            return at_format(b->arena, "%s[%lld] is %d, expected %d", name, (long long)e,
+                             (int)found[e], (int)want[e]);
+    return NULL;
+}
+
+static const char *find_other_float(const built *b, const char *name, const float *found,
+                                    const float *want, int64_t n) {
     int ulps = ulps_of(b, name);
     for (int64_t e = 0; e < n; e++)
         if (!(found[e] == want[e]) && !(isnan(found[e]) && isnan(want[e])) &&
@@ -85,6 +94,12 @@ const char *find_difference(const built *b, const char *name, const float *found
             return at_format(b->arena, "%s[%lld] is %g, expected %g", name, (long long)e,
                              (double)found[e], (double)want[e]);
     return NULL;
+}
+
+const char *find_difference(const built *b, const char *name, const void *found,
+                            const at_data *expected, int64_t n) {
+    return expected->i ? find_other_integer(b, name, found, expected->i, n)
+                       : find_other_float(b, name, found, expected->f, n);
 }
 
 /* Does the tree say how the stage lies? */
@@ -103,13 +118,8 @@ const char *operands_check(const operands *o, const at_data *expected) {
         if (!intact(&o->mem[i])) return at_format(o->b->arena, "writes outside %s", q->name);
         if (q->role == AT_PARAM_IN || q->tensor < 0) continue; /* a table: what reads it shows */
         if (is_laid_out(o->b->program->root, q->tensor)) continue; /* the same */
-        if (q->type == AT_S32) {
-            if (memcmp(o->mem[i].data, expected[q->tensor].i, (size_t)q->elements * 4) != 0)
-                return at_format(o->b->arena, "integers of %s differ", q->name);
-            continue;
-        }
-        const float *found = (const float *)o->mem[i].data, *want = expected[q->tensor].f;
-        const char *fault = find_difference(o->b, q->name, found, want, q->elements);
+        const char *fault =
+            find_difference(o->b, q->name, o->mem[i].data, &expected[q->tensor], q->elements);
         if (fault) return fault;
     }
     return NULL;

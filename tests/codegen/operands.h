@@ -37,8 +37,10 @@ void operands_begin_again(const operands *o);
 /* What a run left behind against what the expressions give: NULL if all is right. */
 const char *operands_check(const operands *o, const at_data *expected);
 void operands_close(operands *o);
+/* Its elements, floats or integers of 32 bits. */
+const void *elements_of(const at_data *d);
 /* The first element that is not as expected; NULL: none. */
-const char *find_difference(const built *b, const char *name, const float *found, const float *want,
-                            int64_t n);
+const char *find_difference(const built *b, const char *name, const void *found,
+                            const at_data *expected, int64_t n);
 
 #endif

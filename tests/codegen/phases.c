@@ -49,8 +49,8 @@ static const char *interpret_tree(built *b, const at_data *expected) {
     const char *fault = NULL;
     for (int t = 0; t < b->compute->num_tensors && !fault; t++)
         if (b->compute->tensors[t].is_output)
-            fault = find_difference(b, b->compute->tensors[t].name, found[t].f, expected[t].f,
-                                    build_elements(b, t));
+            fault = find_difference(b, b->compute->tensors[t].name, elements_of(&found[t]),
+                                    &expected[t], build_elements(b, t));
     return fault;
 }
 

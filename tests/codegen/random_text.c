@@ -98,6 +98,18 @@ static void fill_index(at_rng *rng, const rp_index *x, int64_t limit, int32_t *o
         }
 }
 
+static void fill_input(built *b, int tensor, int nans, at_rng *rng) {
+    const int64_t n = build_elements(b, tensor);
+    at_data *d = &b->data[tensor];
+    if (b->compute->tensors[tensor].type == AT_S32) d->i = AT_NEW_ARRAY(b->arena, int32_t, n + 1);
+    else d->f = AT_NEW_ARRAY(b->arena, float, n + 1);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t v = (int64_t)at_rng_below(rng, (uint64_t)(2 * b->range + 1)) - b->range;
+        if (d->i) d->i[i] = (int32_t)v;
+        else d->f[i] = nans && (i + tensor) % nans == 0 ? NAN : (float)v;
+    }
+}
+
 static at_status fill(built *b, const random_program *p) {
     at_rng rng;
     at_rng_seed(&rng, p->seed, 13);
@@ -107,11 +119,7 @@ static at_status fill(built *b, const random_program *p) {
         int64_t n = build_elements(b, t), limit = 1;
         if (x->role == AT_ROLE_STAGE) continue;
         if (x->role != AT_ROLE_INDEX) {
-            b->data[t].f = AT_NEW_ARRAY(b->arena, float, n + 1);
-            for (int64_t i = 0; i < n; i++) {
-                int64_t v = (int64_t)at_rng_below(&rng, (uint64_t)(2 * b->range + 1)) - b->range;
-                b->data[t].f[i] = p->nans && (i + t) % p->nans == 0 ? NAN : (float)v;
-            }
+            fill_input(b, t, p->nans, &rng);
             continue;
         }
         b->data[t].i = AT_NEW_ARRAY(b->arena, int32_t, n + 1);
@@ -160,10 +168,22 @@ static at_status print_and_parse(built *b) {
     return AT_OK;
 }
 
+/* Operands here are floats and integers of 32 bits. */
+static at_status check_types(built *b) {
+    for (int t = 0; t < b->compute->num_tensors; t++) {
+        const at_tensor *x = &b->compute->tensors[t];
+        if (at_type_bytes(x->type) != 4 && (x->role != AT_ROLE_STAGE || x->is_output))
+            return at_fail(&b->err, AT_E_INPUT, "%s has elements of %s: here they have 32 bits",
+                           x->name, at_type_of(x->type)->name);
+    }
+    return AT_OK;
+}
+
 static at_status open(built *b, const random_program *p) {
     at_text tree = {0};
     AT_TRY(set_sizes(b, p));
     AT_TRY(at_compute_parse(b->arena, &b->symbols, p->compute, "compute", &b->compute, &b->err));
+    AT_TRY(check_types(b));
     random_program_tree(p, &tree);
     at_status s =
         at_tree_parse(b->arena, b->compute, at_text_str(&tree), "tree", &b->tree, &b->err);

@@ -75,6 +75,8 @@ static at_arena *make_point(const original *x, int sketch, int64_t index, random
     return a;
 }
 
+static double value_at(const at_data *d, int64_t i) { return d->i ? d->i[i] : (double)d->f[i]; }
+
 /* The sketch's computation gives what the original one does, on the same data. */
 static bool is_same_computation(const original *x, const random_program *point, char text[200]) {
     built b;
@@ -87,15 +89,15 @@ static bool is_same_computation(const original *x, const random_program *point, 
         for (int t = 0; t < x->built.compute->num_tensors; t++) {
             const at_tensor *o = &x->built.compute->tensors[t];
             if (!o->is_output) continue;
-            const float *want = x->expected[t].f,
-                        *have = found[at_compute_find(b.compute, o->name)].f;
+            const at_data *want = &x->expected[t],
+                          *have = &found[at_compute_find(b.compute, o->name)];
             for (int64_t i = 0; i < build_elements(&x->built, t) && same; i++) {
-                double limit = 1e-5 * fabs((double)want[i]);
-                same = fabs((double)want[i] - (double)have[i]) <= limit ||
-                       (isnan(want[i]) && isnan(have[i])) || want[i] == have[i];
+                const double was = value_at(want, i), is = value_at(have, i),
+                             limit = want->i ? 0 : 1e-5 * fabs(was);
+                same = fabs(was - is) <= limit || (isnan(was) && isnan(is)) || was == is;
                 if (!same)
                     snprintf(text, 200, "%s[%lld] is %g, %g before all edits", o->name,
-                             (long long)i, (double)have[i], (double)want[i]);
+                             (long long)i, is, was);
             }
         }
     }

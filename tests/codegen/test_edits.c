@@ -219,8 +219,8 @@ static const char *compare(editing *e, const at_data *found, const at_data *expe
     const char *fault = NULL;
     for (int t = 0; t < c->num_tensors && !fault; t++)
         if (c->tensors[t].is_output)
-            fault = find_difference(&e->before, c->tensors[t].name, found[t].f, wanted[t].f,
-                                    build_elements(&e->now, t));
+            fault = find_difference(&e->before, c->tensors[t].name, elements_of(&found[t]),
+                                    &wanted[t], build_elements(&e->now, t));
     return fault;
 }
 

@@ -294,6 +294,8 @@ static void operators(void **state) {
         {"tests/te/chosen_rows", "M=19,T=7,D=5,C=3"}, /* indices that are computed */
         {"tests/te/chosen_rows", "M=1,T=2,D=3,C=37"},
         {"tests/te/places_of_points", "M=19,N=9"},
+        {"tests/te/phases_spread", "CI=2,H=3,W=4,CO=5"},
+        {"tests/te/phases_to_odd", "CI=2,CO=3"},
         {"tests/te/places", "N=37,H=5,W=3,C=19"},
         {"tests/te/places", "N=1,H=1,W=2,C=3"},
         {"conv2d", "N=1,H=3,W=5,CI=31,CO=7,K=3,S=1,P=1,D=1"},
