@@ -71,6 +71,7 @@ at_status net_order(net_builder *b, const at_net_subgraph *g, const int **order,
 
 int64_t net_elements(int rank, const int64_t *dims);
 int net_find_value(const net_scope *s, const char *name); /* -1: none */
+bool net_is_tensor(const net_builder *b, int value);      /* it is there, and no sequence */
 at_status net_name_value(net_builder *b, net_scope *s, const char *name, int value);
 int net_add_value(net_builder *b, at_net_value v, bool is_unknown);
 /* A constant whole number, or a truth value. */

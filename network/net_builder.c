@@ -19,6 +19,10 @@ int net_find_value(const net_scope *s, const char *name) {
     return -1;
 }
 
+bool net_is_tensor(const net_builder *b, int value) {
+    return value >= 0 && !b->facts.data[value].sequence;
+}
+
 int64_t net_elements(int rank, const int64_t *dims) {
     int64_t n = 1;
     for (int i = 0; i < rank; i++) n *= dims[i];

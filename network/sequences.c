@@ -17,10 +17,10 @@ static at_status take_sequence(net_builder *b, const net_raw_node *n, int input,
     return *out ? AT_OK : fail(b, n, "its first input is no sequence");
 }
 
-/* A place in a sequence of so many values, which may count from its end. *known: false: it depends
- * on data, which is noted. */
-static at_status take_place(net_builder *b, const net_raw_node *n, int input, int len, int *out,
-                            bool *known) {
+/* A place in a sequence of so many values, which may count from its end, up to the last one that is
+ * accepted. *known: false: it depends on data, which is noted. */
+static at_status take_place(net_builder *b, const net_raw_node *n, int input, int len, int last,
+                            int *out, bool *known) {
     const at_net_value *v = &b->net->values.data[input];
     *known = v->is_constant && v->elements == 1;
     if (!*known)
@@ -28,10 +28,10 @@ static at_status take_place(net_builder *b, const net_raw_node *n, int input, in
                                 n->name),
                AT_OK;
     const int64_t at = at_net_element_int(v->type, v->data, 0);
-    if (at < -len || at >= len)
-        return fail(b, n,
-                    at_format(b->arena, "position %lld; %d to %d are accepted", (long long)at, -len,
-                              len - 1));
+    if (at < -len || at > last)
+        return fail(
+            b, n,
+            at_format(b->arena, "position %lld; %d to %d are accepted", (long long)at, -len, last));
     *out = (int)(at < 0 ? at + len : at);
     return AT_OK;
 }
@@ -59,8 +59,7 @@ static at_status give(net_builder *b, net_scope *s, const net_raw_node *n, const
 
 static at_status construct(net_builder *b, net_scope *s, const net_raw_node *n, const int *inputs) {
     for (int i = 0; i < n->inputs.len; i++)
-        if (inputs[i] < 0 || b->facts.data[inputs[i]].sequence)
-            return fail(b, n, "an input is no tensor");
+        if (!net_is_tensor(b, inputs[i])) return fail(b, n, "an input is no tensor");
     return give(b, s, n, inputs, n->inputs.len);
 }
 
@@ -69,9 +68,9 @@ static at_status insert(net_builder *b, net_scope *s, const net_raw_node *n, con
     AT_TRY(take_sequence(b, n, inputs[0], &from));
     int at = from->len;
     bool known = true;
-    if (inputs[1] < 0) return fail(b, n, "an input is no tensor");
-    if (n->inputs.len > 2 && inputs[2] >= 0) /* one behind the last is a place, too */
-        AT_TRY(take_place(b, n, inputs[2], from->len + 1, &at, &known));
+    if (!net_is_tensor(b, inputs[1])) return fail(b, n, "an input is no tensor");
+    if (n->inputs.len > 2 && inputs[2] >= 0) /* behind the last one, too */
+        AT_TRY(take_place(b, n, inputs[2], from->len, from->len, &at, &known));
     if (!known) return net_add_unknown(b, s, n);
     int *values = AT_NEW_ARRAY(b->arena, int, from->len + 1);
     memcpy(values, from->values, sizeof *values * (size_t)at);
@@ -87,7 +86,7 @@ static at_status erase(net_builder *b, net_scope *s, const net_raw_node *n, cons
     bool known = true;
     if (!from->len) return fail(b, n, "the sequence is empty");
     if (n->inputs.len > 1 && inputs[1] >= 0)
-        AT_TRY(take_place(b, n, inputs[1], from->len, &at, &known));
+        AT_TRY(take_place(b, n, inputs[1], from->len, from->len - 1, &at, &known));
     if (!known) return net_add_unknown(b, s, n);
     int *values = at_copy(b->arena, from->values, sizeof *values * (size_t)from->len);
     memmove(values + at, values + at + 1, sizeof *values * (size_t)(from->len - at - 1));
@@ -100,7 +99,7 @@ static at_status element(net_builder *b, net_scope *s, const net_raw_node *n, co
     bool known;
     AT_TRY(take_sequence(b, n, inputs[0], &from));
     if (inputs[1] < 0) return fail(b, n, "its position is missing");
-    AT_TRY(take_place(b, n, inputs[1], from->len, &at, &known));
+    AT_TRY(take_place(b, n, inputs[1], from->len, from->len - 1, &at, &known));
     if (!known) return net_add_unknown(b, s, n);
     return net_name_value(b, s, n->outputs.data[0], from->values[at]);
 }
@@ -160,14 +159,17 @@ static at_status pieces(net_builder *b, const net_raw_node *n, int input, int64_
     int64_t each = 1, sum = 0;
     if (v && !v->rank) each = at_net_element_int(v->type, v->data, 0);
     if (each < 1) return fail(b, n, "pieces of less than one element");
-    *num = v && v->rank ? (int)v->elements : (int)((size + each - 1) / each);
+    *num = (int)(v && v->rank ? v->elements : size / each + (size % each != 0));
     *sizes = AT_NEW_ARRAY(b->arena, int64_t, *num + 1);
     for (int i = 0; i < *num; i++) {
         (*sizes)[i] = v && v->rank             ? at_net_element_int(v->type, v->data, i)
                       : size - i * each < each ? size - i * each
                                                : each;
+        if ((*sizes)[i] < 0 || (*sizes)[i] > size - sum) {
+            sum = -1;
+            break;
+        }
         sum += (*sizes)[i];
-        if ((*sizes)[i] < 0) sum = -1;
     }
     return sum == size ? AT_OK : fail(b, n, "sizes of pieces are not those of the tensor");
 }
@@ -184,8 +186,7 @@ static at_status take_piece(net_builder *b, const char *name, int x, int64_t axi
 static at_status split(net_builder *b, net_scope *s, const net_raw_node *n, const int *inputs) {
     const char *name = n->outputs.data[0];
     const int by = n->inputs.len > 1 ? inputs[1] : -1;
-    if (inputs[0] < 0 || b->facts.data[inputs[0]].sequence)
-        return fail(b, n, "its input is no tensor");
+    if (!net_is_tensor(b, inputs[0])) return fail(b, n, "its input is no tensor");
     const at_net_value x = b->net->values.data[inputs[0]];
     int64_t axis = int_of(n, "axis", 0), *sizes, at = 0;
     int num;

@@ -111,8 +111,11 @@ static at_status step(stepping *p, const int *inputs) {
     AT_TRY(add_graph(b, &own, p->node, g, p->values));
     const int *from = p->values + p->first;
     for (int i = 0; i < p->num_carried; i++) p->carried[i] = from[i];
-    for (int i = 0; i < p->num_collected; i++)
-        *at_push(b->arena, &p->collected[i]) = from[p->num_carried + i];
+    for (int i = 0; i < p->num_collected; i++) {
+        const int value = from[p->num_carried + i];
+        if (!net_is_tensor(b, value)) return fail(b, p->node, "its body collects a sequence");
+        *at_push(b->arena, &p->collected[i]) = value;
+    }
     return AT_OK;
 }
 
