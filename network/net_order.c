@@ -27,21 +27,42 @@ static at_status find_producers(ordering *o) {
     return AT_OK;
 }
 
-static void wait_for(ordering *o, int node, const char *name) {
+/* Graphs in attributes, the innermost first. */
+typedef struct inner {
+    const at_net_subgraph *graph;
+    const struct inner *outer;
+} inner;
+
+/* A graph's own value, whatever is called so around it. */
+static bool is_own(const at_net_subgraph *g, const char *name) {
+    for (int i = 0; i < g->inputs.len; i++)
+        if (!strcmp(g->inputs.data[i].name, name)) return true;
+    for (int i = 0; i < g->constants.len; i++)
+        if (!strcmp(g->constants.data[i].name, name)) return true;
+    for (int i = 0; i < g->nodes.len; i++)
+        for (int k = 0; k < g->nodes.data[i].outputs.len; k++)
+            if (!strcmp(g->nodes.data[i].outputs.data[k], name)) return true;
+    return false;
+}
+
+static void wait_for(ordering *o, int node, const char *name, const inner *in) {
     const int from = *name ? net_names_find(&o->producer, name) : -1;
     if (from < 0) return;
+    for (; in; in = in->outer)
+        if (is_own(in->graph, name)) return;
     *at_push(o->b->arena, &o->readers[from]) = node;
     o->waits[node]++;
 }
 
 /* What graphs in attributes read of the graph around them counts, too. */
-static void wait_for_reads(ordering *o, int node, const net_raw_node *n) {
-    for (int k = 0; k < n->inputs.len; k++) wait_for(o, node, n->inputs.data[k]);
+static void wait_for_reads(ordering *o, int node, const net_raw_node *n, const inner *in) {
+    for (int k = 0; k < n->inputs.len; k++) wait_for(o, node, n->inputs.data[k], in);
     for (int k = 0; k < n->attributes.len; k++) {
         const at_net_subgraph *g = n->attributes.data[k].graph;
         if (!g) continue;
-        for (int i = 0; i < g->nodes.len; i++) wait_for_reads(o, node, &g->nodes.data[i]);
-        for (int i = 0; i < g->outputs.len; i++) wait_for(o, node, g->outputs.data[i].name);
+        const inner own = {g, in};
+        for (int i = 0; i < g->nodes.len; i++) wait_for_reads(o, node, &g->nodes.data[i], &own);
+        for (int i = 0; i < g->outputs.len; i++) wait_for(o, node, g->outputs.data[i].name, &own);
     }
 }
 
@@ -76,7 +97,7 @@ at_status net_order(net_builder *b, const at_net_subgraph *g, const int **order,
     o.readers = AT_NEW_ARRAY(b->arena, int_list, n + 1);
     o.waits = AT_NEW_ARRAY(b->arena, int, n + 1);
     AT_TRY(find_producers(&o));
-    for (int i = 0; i < n; i++) wait_for_reads(&o, i, &g->nodes.data[i]);
+    for (int i = 0; i < n; i++) wait_for_reads(&o, i, &g->nodes.data[i], NULL);
     int *out = AT_NEW_ARRAY(b->arena, int, n + 1), len = 0;
     *order = out;
     if (is_ordered(&o)) {
