@@ -148,8 +148,8 @@ static at_status add_node(net_builder *b, net_scope *s, const net_raw_node *n) {
     for (int i = 0; i < n->outputs.len; i++) is_read |= *n->outputs.data[i] != 0;
     if (!is_read) return AT_OK;
     AT_TRY(find_inputs(b, s, n, &inputs, &known));
-    const net_structure *structure = find_structure(n);
     const int64_t version = net_version_of(b, n->domain);
+    const net_structure *structure = version ? find_structure(n) : NULL;
     const at_net_row *row = net_row_find(n->domain, n->op, version);
     if (!row && !structure) {
         net_note_missing(b, *n->domain ? at_format(b->arena, "%s of %s", n->op, n->domain) : n->op,
@@ -183,24 +183,24 @@ static at_status check_versions(const net_builder *b) {
                    b->net->path, (long long)version, FIRST_VERSION, LAST_VERSION);
 }
 
+/* What is an input, or another output, too, is copied: each output has its own name. */
 static at_status find_outputs(net_builder *b, const net_scope *s) {
     const at_net_subgraph *g = b->model->graph;
     at_net *net = b->net;
     for (int i = 0; i < g->outputs.len; i++) {
         const char *name = g->outputs.data[i].name;
-        const int v = net_find_value(s, name);
+        int v = net_find_value(s, name);
         if (v < 0)
             return at_fail(b->err, AT_E_INPUT, "%s: nothing computes the output \"%s\"", net->path,
                            name);
-        if (b->facts.data[v].sequence)
+        if (!net_is_tensor(b, v))
             return at_fail(b->err, AT_E_INPUT,
                            "%s: the output \"%s\" is a sequence; tensors of numbers are returned",
                            net->path, name);
-        if (net->values.data[v].is_output || net->values.data[v].is_input) continue;
+        const at_net_value *found = &net->values.data[v];
+        if ((found->is_output || found->is_input) && strcmp(found->name, name) != 0)
+            AT_TRY(net_add_made(b, "Identity", name, &v, 1, NULL, 0, &v));
         net->values.data[v].name = name;
-    }
-    for (int i = 0; i < g->outputs.len; i++) {
-        const int v = net_find_value(s, g->outputs.data[i].name);
         net->values.data[v].is_output = true;
         *at_push(net->arena, &net->outputs) = v;
     }

@@ -173,10 +173,92 @@ static void sequence(void **state) {
     at_net_close(net);
 }
 
+/* Places from the end count the values that there are before. */
+static void inserted(void **state) {
+    (void)state;
+    static const struct {
+        const char *at;
+        double first[3]; /* element of each value */
+    } rows[] = {
+        {"-2", {3, 1, 2}}, {"-1", {1, 3, 2}}, {"0", {3, 1, 2}}, {"1", {1, 3, 2}}, {"2", {1, 2, 3}}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "1");
+        onnx_constant(&g, "two", AT_NET_FLOAT, "1", "2", false);
+        onnx_constant(&g, "three", AT_NET_FLOAT, "1", "3", false);
+        onnx_constant(&g, "at", AT_NET_INT64, "", rows[i].at, false);
+        onnx_node(&g, "SequenceConstruct", "x two", "s", "");
+        onnx_node(&g, "SequenceInsert", "s three at", "t", "");
+        onnx_node(&g, "ConcatFromSequence", "t", "y", "axis=0");
+        onnx_output(&g, "y");
+        at_net *net = open_graph(&g);
+        const float one[] = {1};
+        const double *y = onnx_output_of(arena, net, one);
+        assert_memory_equal(y, rows[i].first, sizeof rows[i].first);
+        at_net_close(net);
+    }
+}
+
+/* One value that is an input and two outputs, or a constant, has each output's name. */
+static void names_of_one_value(void **state) {
+    (void)state;
+    static const char *const names[] = {"a", "b", "x", "c"};
+    const float x[] = {0.5f, -1.25f, 3};
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "3");
+    onnx_node(&g, "Optional", "x", "a", "");
+    onnx_node(&g, "Optional", "x", "b", "");
+    onnx_node(&g, "Neg", "x", "m", "");
+    onnx_node(&g, "Optional", "m", "c", "");
+    for (int i = 0; i < 4; i++) onnx_output(&g, names[i]);
+    onnx_output(&g, "m");
+    at_net *net = open_graph(&g);
+    double *out[5];
+    at_net_reference *r;
+    at_error err;
+    const void *inputs[] = {x};
+    assert_int_equal(at_net_reference_new(net, NULL, &r, &err), AT_OK);
+    assert_int_equal(at_net_reference_run(r, inputs, arena, out, NULL, &err), AT_OK);
+    assert_string_equal(net->values.data[net->inputs.data[0]].name, "x");
+    for (int i = 0; i < 5; i++) {
+        const char *name = i < 4 ? names[i] : "m";
+        assert_string_equal(net->values.data[net->outputs.data[i]].name, name);
+        for (int j = 0; j < N; j++) assert_true(out[i][j] == (i < 3 ? x[j] : -x[j]));
+    }
+    at_net_reference_free(r);
+    at_net_program p = onnx_program(net, NULL);
+    onnx_check_program(arena, net, &p);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
+/* What a body calls as a later value of the graph around it is called is its own. */
+static void own_names(void **state) {
+    (void)state;
+    onnx_graph g = {0}, body = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "3");
+    onnx_constant(&g, "two", AT_NET_INT64, "", "2", false);
+    onnx_input(&body, "k", AT_NET_INT64, "");
+    onnx_input(&body, "c", AT_NET_BOOL, "");
+    onnx_input(&body, "v", AT_NET_FLOAT, "3");
+    onnx_node(&body, "Add", "v x", "y", "");
+    onnx_node(&body, "Neg", "y", "w", "");
+    onnx_output(&body, "c");
+    onnx_output(&body, "w");
+    onnx_node_with_graphs(&g, "Loop", "two - x", "end", "", "body", &body, NULL, NULL);
+    onnx_node(&g, "Abs", "end", "y", "");
+    onnx_output(&g, "y");
+    at_net *net = open_graph(&g);
+    const double *y = onnx_output_of(arena, net, X);
+    for (int j = 0; j < N; j++) assert_true(y[j] == fabs((double)X[j])); /* -(-(x + x) + x) */
+    at_net_close(net);
+}
+
 static void refused(void **state) {
     (void)state;
-    onnx_graph g[4] = {0}, body = counting("1"), endless = counting("99999999"), of_data = {0};
-    for (int i = 0; i < 4; i++) {
+    onnx_graph g[5] = {0}, body = counting("1"), endless = counting("99999999"), of_data = {0},
+               of_lists = {0};
+    for (int i = 0; i < 5; i++) {
         onnx_input(&g[i], "x", AT_NET_FLOAT, "3");
         onnx_input(&g[i], "n", AT_NET_INT64, "");
     }
@@ -198,6 +280,13 @@ static void refused(void **state) {
     onnx_node(&g[3], "SequenceConstruct", "x x", "y", "");
     onnx_output(&g[3], "y");
     expect_refused(&g[3], 17, "the output \"y\" is a sequence");
+    onnx_input(&of_lists, "v", AT_NET_FLOAT, "");
+    onnx_node(&of_lists, "SequenceConstruct", "v", "w", "");
+    onnx_output(&of_lists, "w");
+    onnx_node_with_graphs(&g[4], "Scan", "x", "y", "num_scan_inputs=1", "body", &of_lists, NULL,
+                          NULL);
+    onnx_output(&g[4], "y");
+    expect_refused(&g[4], 17, "(Scan): its body collects a sequence");
 }
 
 /* A place that is not there, one that comes with the run, a sequence where a tensor is read. */
@@ -208,12 +297,17 @@ static void refused_sequences(void **state) {
     } rows[] = {{"SequenceAt", "s three", "position 3; -2 to 1 are accepted"},
                 {"SequenceAt", "s n", "SequenceAt: its position depends on data"},
                 {"SequenceAt", "x three", "its first input is no sequence"},
+                {"SequenceInsert", "s x minus", "position -3; -2 to 2 are accepted"},
+                {"SequenceInsert", "s s", "(SequenceInsert): an input is no tensor"},
+                {"SplitToSequence", "x pieces", "sizes of pieces are not those of the tensor"},
                 {"Relu", "s", "\"s\" is a sequence, not a tensor"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         onnx_graph g = {0};
         onnx_input(&g, "x", AT_NET_FLOAT, "3");
         onnx_input(&g, "n", AT_NET_INT64, "");
         onnx_constant(&g, "three", AT_NET_INT64, "", "3", false);
+        onnx_constant(&g, "minus", AT_NET_INT64, "", "-3", false);
+        onnx_constant(&g, "pieces", AT_NET_INT64, "2", "-1 4", false);
         onnx_node(&g, "SequenceConstruct", "x x", "s", "");
         onnx_node(&g, rows[i].op, rows[i].inputs, "y", "");
         onnx_output(&g, "y");
@@ -222,8 +316,14 @@ static void refused_sequences(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loop),     cmocka_unit_test(no_step), cmocka_unit_test(scan),
-        cmocka_unit_test(sequence), cmocka_unit_test(refused), cmocka_unit_test(refused_sequences)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loop),
+                                       cmocka_unit_test(no_step),
+                                       cmocka_unit_test(scan),
+                                       cmocka_unit_test(sequence),
+                                       cmocka_unit_test(inserted),
+                                       cmocka_unit_test(names_of_one_value),
+                                       cmocka_unit_test(own_names),
+                                       cmocka_unit_test(refused),
+                                       cmocka_unit_test(refused_sequences)};
     return cmocka_run_group_tests_name("network/subgraphs", tests, make_arena, free_arena);
 }
