@@ -69,7 +69,7 @@ static bool find_group(const at_builder *b, int i, int from, int to, store_group
     int stored[MOST_APART], n = 0;
     for (int j = first; j < g->last; j++) {
         bool is_one = false;
-        for (int k = 0; k < op->times; k++) is_one |= g->op[k] == j;
+        for (int k = 0; k < members_of(op); k++) is_one |= g->op[k] == j;
         if (is_one) stored[n++] = b->ops.data[j].a;
         else if (meets(b, &b->ops.data[j], tensor_of(b, op->slot), stored, n)) return false;
     }

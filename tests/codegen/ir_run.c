@@ -31,8 +31,10 @@ static bool inside(runner *r, int tensor, int64_t at, int64_t n) {
     return false;
 }
 
+/* Products of entries that are multiplied out may leave 64 bits on their way: modulo 2^64, as
+ * machines count. */
 static int64_t value_of(runner *r, const at_aff *x) {
-    int64_t sum = x->c;
+    uint64_t sum = (uint64_t)x->c;
     for (int i = 0; i < x->n; i++) {
         const at_sym s = r->l->syms.data[x->t[i].sym];
         if (s.kind == AT_SYM_LOOP && !r->bound[x->t[i].sym] && !r->fault)
@@ -47,11 +49,11 @@ static int64_t value_of(runner *r, const at_aff *x) {
             break;
         case AT_SYM_MIN: a = a < b ? a : b; break;
         case AT_SYM_MAX: a = a > b ? a : b; break;
-        case AT_SYM_MUL: a *= b; break;
+        case AT_SYM_MUL: a = (int64_t)((uint64_t)a * (uint64_t)b); break;
         }
-        sum += x->t[i].k * a;
+        sum += (uint64_t)x->t[i].k * (uint64_t)a;
     }
-    return sum;
+    return (int64_t)sum;
 }
 
 static bool holds(runner *r, const at_cond *c) {
