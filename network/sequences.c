@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { MOST_PIECES = 1 << 16 }; /* of one tensor */
+
 static at_status fail(net_builder *b, const net_raw_node *n, const char *why) {
     return at_fail(b->err, AT_E_INPUT, "%s: node \"%s\" (%s): %s", b->net->path, n->name, n->op,
                    why);
@@ -159,7 +161,10 @@ static at_status pieces(net_builder *b, const net_raw_node *n, int input, int64_
     int64_t each = 1, sum = 0;
     if (v && !v->rank) each = at_net_element_int(v->type, v->data, 0);
     if (each < 1) return fail(b, n, "pieces of less than one element");
-    *num = (int)(v && v->rank ? v->elements : size / each + (size % each != 0));
+    const int64_t count = v && v->rank ? v->elements : size / each + (size % each != 0);
+    if (count > MOST_PIECES)
+        return fail(b, n, at_format(b->arena, "more than %d pieces", MOST_PIECES));
+    *num = (int)count;
     *sizes = AT_NEW_ARRAY(b->arena, int64_t, *num + 1);
     for (int i = 0; i < *num; i++) {
         (*sizes)[i] = v && v->rank             ? at_net_element_int(v->type, v->data, i)

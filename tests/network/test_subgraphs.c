@@ -300,11 +300,13 @@ static void refused_sequences(void **state) {
                 {"SequenceInsert", "s x minus", "position -3; -2 to 2 are accepted"},
                 {"SequenceInsert", "s s", "(SequenceInsert): an input is no tensor"},
                 {"SplitToSequence", "x pieces", "sizes of pieces are not those of the tensor"},
+                {"SplitToSequence", "long", "more than 65536 pieces"},
                 {"Relu", "s", "\"s\" is a sequence, not a tensor"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         onnx_graph g = {0};
         onnx_input(&g, "x", AT_NET_FLOAT, "3");
         onnx_input(&g, "n", AT_NET_INT64, "");
+        onnx_input(&g, "long", AT_NET_FLOAT, "70000");
         onnx_constant(&g, "three", AT_NET_INT64, "", "3", false);
         onnx_constant(&g, "minus", AT_NET_INT64, "", "-3", false);
         onnx_constant(&g, "pieces", AT_NET_INT64, "2", "-1 4", false);
