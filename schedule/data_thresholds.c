@@ -233,6 +233,10 @@ static bool is_unrounded(const at_compute *c, const at_expr *e) {
     return chooses;
 }
 
+static bool compares_unrounded(const at_compute *c, const at_expr *comparison) {
+    return is_unrounded(c, comparison->arg[0]) && is_unrounded(c, comparison->arg[1]);
+}
+
 /* Does it matter for the stage on which side the element lies? */
 static bool is_seen(place *p, element *x, const turn *at) {
     double first, other;
@@ -258,7 +262,7 @@ static void put(place *p, at_draw *draw) {
 /* Moves one of the elements that the comparison reads; false: none makes it turn. */
 static bool move_one(place *p, int number, at_draw *draw) {
     const bool takes_all =
-        p->r->is_exact || p->r->c->in_steps || is_unrounded(p->r->c, p->comparison);
+        p->r->is_exact || p->r->c->in_steps || compares_unrounded(p->r->c, p->comparison);
     const int read = p->num;
     for (int i = 0; i < read; i++) {
         element *x = &p->elements[i];
