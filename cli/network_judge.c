@@ -115,6 +115,12 @@ at_status at_network_judge(const at_options *o, at_net_program *p, const at_net_
 
 /* ---- behind a search ------------------------------------------------------------------------- */
 
+/* null: no number, or an infinite one, which JSON lacks. */
+static void add_number(at_text *out, const char *key, double x) {
+    if (isfinite(x)) at_text_addf(out, ", \"%s\": %.3g", key, x);
+    else at_text_addf(out, ", \"%s\": null", key);
+}
+
 static at_status record(const at_net_truth *t, const at_net_distance *errors, const char *log,
                         at_error *err) {
     at_text line = {0};
@@ -123,8 +129,8 @@ static at_status record(const at_net_truth *t, const at_net_distance *errors, co
     for (int i = 0; i < t->net->outputs.len; i++) {
         at_text_add(&line, i ? ", {\"name\": " : "{\"name\": ");
         at_text_add_json_string(&line, t->net->values.data[t->net->outputs.data[i]].name);
-        at_text_addf(&line, ", \"error\": %.3g", errors[i].most);
-        if (t->moved) at_text_addf(&line, ", \"moved\": %.3g", t->moved[i].most);
+        add_number(&line, "error", errors[i].most);
+        if (t->moved) add_number(&line, "moved", t->moved[i].most);
         at_text_add(&line, "}");
     }
     at_text_add(&line, "]}");

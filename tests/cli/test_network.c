@@ -147,7 +147,7 @@ static void overflow(void **state) {
     onnx_graph g = {0};
     at_error err;
     onnx_input(&g, "x", AT_NET_FLOAT, "2,2");
-    onnx_constant(&g, "k", AT_NET_FLOAT, "", "100000", false);
+    onnx_constant(&g, "k", AT_NET_FLOAT, "", "1e9", false);
     onnx_node(&g, "Mul", "x k", "m", "");
     onnx_node(&g, "Cast", "m", "y", "to=10");
     onnx_output(&g, "y");
@@ -157,6 +157,8 @@ static void overflow(void **state) {
     expect_error(3, "./autotune run half.onnx --input x=x.npy",
                  "output \"y\" is not infinite, or no number, at the same places as the network in "
                  "double; float16 ends at 65504");
+    cli_expect(3, "./autotune half.onnx --trials 1 --log half.log");
+    cli_expect(0, "grep '^#network .*\"error\": null' half.log");
 }
 
 /* Before anything is computed: with a fault in it, the run would be told of instead. */
