@@ -277,8 +277,9 @@ static bool inline_spread(sketch_state *s, const char *name, const at_facts_give
     if (!sketch_rewrite_by(s, &e, given)) return false;
     for (int r = stage + 1; r < f->compute->num_tensors; r++) {
         const char *reader = f->compute->tensors[r].name;
-        if (readers[r] && !has_phases(&s->compute->tensors[at_compute_find(s->compute, reader)]) &&
-            !inline_spread(s, reader, given))
+        const int now = readers[r] ? at_compute_find(s->compute, reader) : -1;
+        if (now < 0) continue; /* it is a part of its own readers already */
+        if (!has_phases(&s->compute->tensors[now]) && !inline_spread(s, reader, given))
             return false;
     }
     return true;

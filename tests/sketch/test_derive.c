@@ -322,6 +322,28 @@ static void sums_by_phases(void **state) {
     at_arena_free(a);
 }
 
+/* Two stages read the zeros between, one of them through the other, which is gone before it is
+ * asked about. */
+static void zeros_read_twice(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_task *t =
+        task_of_text(a, "my.te",
+                     "args CI=8, CO=19, H=9\nx[CI, H] : input\nw[CO, CI, 4] : weight\n"
+                     "up[c:CI, h:2*H] = h%2 == 0 ? x[c, h/2] : 0\n"
+                     "pad[c:CI, h:2*H + 2] = 1 <= h < 2*H + 1 ? up[c, h - 1] : 0\n"
+                     "square[c:CI, h:2*H + 2] = 1 <= h < 2*H + 1 ? up[c, h - 1]*pad[c, h] : 0\n"
+                     "out[f:CO, h:2*H - 1] = sum(c:CI, r:4) square[c, h + r]*w[f, c, r]\n",
+                     "");
+    int found = 0;
+    for (int k = 0; k < at_task_num_sketches(t); k++) {
+        const char *text = at_sketch_of_task(t, k)->s->compute_text;
+        found += strstr(text, "[h_p:2, ") && !strstr(text, "== 0");
+    }
+    assert_true(found > 0);
+    at_arena_free(a);
+}
+
 /* Of several reads of a tensor the one that lanes go across is copied, or none. */
 static void the_right_read(void **state) {
     (void)state;
@@ -491,6 +513,7 @@ int main(void) {
                                        cmocka_unit_test(sums_in_another_layout),
                                        cmocka_unit_test(the_right_read),
                                        cmocka_unit_test(sums_by_phases),
+                                       cmocka_unit_test(zeros_read_twice),
                                        cmocka_unit_test(several_read),
                                        cmocka_unit_test(loops_outside_blocks),
                                        cmocka_unit_test(long_chains),
