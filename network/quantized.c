@@ -45,10 +45,6 @@ static void add_dequantize(quantizer *q, const at_net_node *n, const at_net_quan
     net_add_node(q, n, "Dequantize", AT_NET_MOVE, n->inputs, 1, n->outputs[0], &t);
 }
 
-static bool same_numbers(const at_net_quantized *x, const at_net_quantized *y) {
-    return x->num == 1 && y->num == 1 && x->scale[0] == y->scale[0] && x->zero[0] == y->zero[0];
-}
-
 /* The largest of dequantized numbers, quantized again as they were, is the largest of the numbers.
  */
 static bool add_max_pool(quantizer *q, const at_net_node *n, const at_net_quantized *y) {
@@ -56,7 +52,7 @@ static bool add_max_pool(quantizer *q, const at_net_node *n, const at_net_quanti
     at_net_quantized x;
     if (!by || strcmp(by->op, "MaxPool") ||
         at_net_attribute_find(by, "auto_pad", AT_NET_ATTR_STRING) ||
-        !at_net_dequantized(q->arena, q->net, by->inputs[0], &x) || !same_numbers(&x, y))
+        !at_net_dequantized(q->arena, q->net, by->inputs[0], &x) || !net_same_numbers(&x, y))
         return false;
     const at_net_value *in = value_at(q->net, x.value), *out = value_at(q->net, n->outputs[0]);
     if (in->element == AT_F32 || in->element != out->element || in->rank > 5) return false;

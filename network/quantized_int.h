@@ -40,6 +40,8 @@ bool net_match_rounded(const quantizer *q, const at_net_node *n, product *p);
 const at_net_node *net_maker_of(const quantizer *q, int v);
 bool net_is_byte(const at_net_value *v);
 int net_input(const at_net_node *n, int k); /* -1: not given */
+/* One scale and one zero for all, the same ones. */
+bool net_same_numbers(const at_net_quantized *x, const at_net_quantized *y);
 
 /* quantized_views.c: moves of dequantized numbers become moves of their bytes. */
 void net_view_bytes(at_net *net);

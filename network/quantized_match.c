@@ -61,6 +61,10 @@ bool at_net_dequantized(at_arena *a, const at_net *net, int value, at_net_quanti
     return v->producer >= 0 && dequantized_by(a, net, &net->nodes.data[v->producer], out);
 }
 
+bool net_same_numbers(const at_net_quantized *x, const at_net_quantized *y) {
+    return x->num == 1 && y->num == 1 && x->scale[0] == y->scale[0] && x->zero[0] == y->zero[0];
+}
+
 /* ---- a product as it was found --------------------------------------------------------------- */
 
 bool net_is_byte(const at_net_value *v) {

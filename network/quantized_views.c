@@ -60,12 +60,11 @@ static int bytes_again(const mover *m, const at_net_node *quantize, int value) {
     const at_net_value *out = &m->net->values.data[quantize->outputs[0]];
     at_net_quantized x, y;
     if (m->net->values.data[value].is_constant || !net_is_byte(out) ||
-        !at_net_dequantized(m->net->arena, m->net, value, &x) || x.num != 1 ||
+        !at_net_dequantized(m->net->arena, m->net, value, &x) ||
         !at_net_quantized_by(m->net->arena, m->net, quantize->inputs[1], net_input(quantize, 2), 0,
                              &y))
         return -1;
-    const bool same = y.num == 1 && x.scale[0] == y.scale[0] && x.zero[0] == y.zero[0] &&
-                      m->net->values.data[x.value].type == out->type;
+    const bool same = net_same_numbers(&x, &y) && m->net->values.data[x.value].type == out->type;
     return same ? x.value : -1;
 }
 
