@@ -29,7 +29,9 @@ typedef struct place {
     data_ruler *r;
     const at_draw *draw;
     const at_expr *comparison;
-    int number; /* of the comparison: each begins at another place */
+    int number;      /* of the comparison: each begins at another place */
+    int comparisons; /* of the computation */
+    int64_t *moved;  /* [tensor] elements */
     int stage;
     int64_t axis[MAX_AXES];
     element elements[MOST_ELEMENTS];
@@ -259,6 +261,13 @@ static void put(place *p, at_draw *draw) {
     }
 }
 
+/* Half of a tensor's elements stay as they are: what else a kernel makes of them is seen there. The
+ * comparisons share the other half. */
+static bool may_move(const place *p, const element *x) {
+    const int64_t share = data_elements_of(p->r, x->tensor) * (p->number + 1) / p->comparisons / 2;
+    return !x->is_fixed && p->moved[x->tensor] < (share > 1 ? share : 1);
+}
+
 /* Moves one of the elements that the comparison reads; false: none makes it turn. */
 static bool move_one(place *p, int number, at_draw *draw) {
     const bool takes_all =
@@ -268,12 +277,13 @@ static bool move_one(place *p, int number, at_draw *draw) {
         element *x = &p->elements[i];
         turn turns[MOST_TURNS];
         const double before = x->value;
-        const int n = x->is_fixed ? 0 : find_turns(p, x, turns);
+        const int n = may_move(p, x) ? find_turns(p, x, turns) : 0;
         const turn *at = &turns[n ? number % n : 0];
         if (!p->is_open && n && is_seen(p, x, at)) {
             const int kind = takes_all ? number % KINDS : BESIDE + number % (KINDS - BESIDE);
             x->value = value_at(p, x->tensor, at, kind);
             put(p, draw);
+            p->moved[x->tensor]++;
             return true;
         }
         x->value = before;
@@ -322,22 +332,30 @@ static bool compares(const at_expr *e) {
     return (e->op >= AT_X_LT && e->op <= AT_X_NE) || e->op == AT_X_MIN || e->op == AT_X_MAX;
 }
 
-static void plant_all(place *p, const at_expr *e, at_draw *draw) {
+/* Elements for the comparisons of an expression; no draw: they are counted alone. */
+static void plant_in(place *p, const at_expr *e, at_draw *draw) {
     if (e->op == AT_X_INDEX) return;
-    for (int i = 0; i < e->nargs; i++) plant_all(p, e->arg[i], draw);
+    for (int i = 0; i < e->nargs; i++) plant_in(p, e->arg[i], draw);
     if (!compares(e) || !at_expr_reads(e) || p->number >= MOST_COMPARISONS) return;
     p->comparison = e;
-    plant(p, draw);
+    if (draw) plant(p, draw);
     p->number++;
 }
 
-void data_plant_thresholds(data_ruler *r, at_draw *draw) {
-    place p = {.r = r, .draw = draw};
-    for (int s = 0; s < r->c->num_tensors; s++) {
-        const at_tensor *t = &r->c->tensors[s];
+static void plant_all(place *p, at_draw *draw) {
+    const at_compute *c = p->r->c;
+    p->number = 0;
+    for (p->stage = 0; p->stage < c->num_tensors; p->stage++) {
+        const at_tensor *t = &c->tensors[p->stage];
         bool has_bounds = t->role != AT_ROLE_STAGE || !t->body;
         for (int i = 0; i < axes_of(t); i++) has_bounds |= t->axes[i].begin != NULL;
-        p.stage = s;
-        if (!has_bounds) plant_all(&p, t->body, draw);
+        if (!has_bounds) plant_in(p, t->body, draw);
     }
+}
+
+void data_plant_thresholds(data_ruler *r, at_draw *draw) {
+    place p = {.r = r, .draw = draw, .moved = AT_NEW_ARRAY(r->arena, int64_t, r->c->num_tensors)};
+    plant_all(&p, NULL);
+    p.comparisons = p.number;
+    plant_all(&p, draw);
 }

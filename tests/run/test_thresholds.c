@@ -118,6 +118,20 @@ static void of_floats(void **state) {
     ALL(all);
 }
 
+/* Few elements, and several comparisons with 0: half of them lie elsewhere. */
+static void elsewhere(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args T=20\nx[T] : input\na[t:T] = max(x[t], 0)\nb[t:T] = min(x[t], 0)\n"
+         "y[t:T] = exp(a[t]*1.0) + b[t]*0.3\n",
+         {{"*1.0", "*1.5"}, {"0.3", "0.5"}}},
+        {"args T=20\nx[T] : input\n"
+         "y[t:T] = x[t] > 0 ? exp(x[t]*1.0) : x[t] < 0 ? x[t] : x[t]*x[t] + 7\n",
+         {{"*1.0", "*1.5"}}},
+    };
+    ALL(all);
+}
+
 static void added(void **state) {
     (void)state;
     static const subject all[] = {
@@ -204,7 +218,7 @@ static void nearest(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(beside_integers),
-                                       cmocka_unit_test(of_floats), cmocka_unit_test(added),
-                                       cmocka_unit_test(nearest)};
+                                       cmocka_unit_test(of_floats), cmocka_unit_test(elsewhere),
+                                       cmocka_unit_test(added), cmocka_unit_test(nearest)};
     return cmocka_run_group_tests_name("run/thresholds", tests, NULL, NULL);
 }
