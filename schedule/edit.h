@@ -204,17 +204,7 @@ typedef struct at_edit_shift_names {
 at_status at_edit_shift(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                         const at_edit_shift_names *names, const at_compute **compute, at_tree **out,
                         at_error *err);
-/* E17: where the terms of a sum are 0 unless a remainder is (`place % S == 0`, where the place
- * moves by one with the axis and with one reduction), the sum is stage `name`: its first axis is
- * the phase of the axis, which goes by steps of S as the reduction does, from the term that counts;
- * what had its name picks its phases (edit_phases.c). is_whole: no phase has fewer terms.
- *     @s = sum(r:R) ((h - r)%S == 0 ? x[(h - r)/S] : 0)*w[r]   ->
- *         @name = sum(r:R/S) x[h - r + p/S]*w[S*r + p%S];  @s = name[h%S, h/S] */
-at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const char *axis,
-                         const char *name, bool is_whole, const at_compute **compute, at_tree **out,
-                         at_error *err);
-bool at_edit_has_phases(const at_tensor *sum, int axis);
-const at_expr *at_edit_zeros_between(const at_tensor *stage); /* by steps of what; NULL: none are */
+/* E17: edit_phases.h */
 /* E18: where the terms of a sum choose by indices between two reads, it becomes two sums, stages
  * `names`, of the terms with one of them each; what had its name adds them (edit_branches.c).
  *     @s = sum(j) (j >= i ? a[i, j] : a[j, i])*x[j]   ->   @s = names[0][i] + names[1][i];

@@ -1,10 +1,10 @@
 /* schedule/edit_phases.c: E17, a sum of which a remainder leaves every S-th term: each phase of an
  * axis has the terms that count, and the sum no condition. */
-#include "schedule/access.h"
-#include "schedule/edit.h"
+#include "schedule/edit_phases.h"
 
 #include <string.h>
 
+#include "schedule/access.h"
 #include "schedule/index_sum.h"
 #include "schedule/rewrite.h"
 
@@ -12,20 +12,46 @@
 typedef struct phases {
     rewrite *w;
     const at_tensor *sum;
-    int axis, reduction; /* place moves by `along` and `back`, each 1 or -1, along these alone */
-    int along, back;
-    const at_expr *place, *step;
+    int axis, reduction; /* place moves by `along` and `back`, each 1 or -1, along these alone, */
+    int along, back;     /* and so many times the factor along the reduction; NULL: 1 */
+    const at_expr *place, *step, *factor;
+    at_phase_inverse by;
     at_expr *value[MAX_AXES]; /* what stands for the sum's axes */
     at_expr *quotient;        /* place / step */
+    at_expr *remainder;       /* of a phase that terms count of it is 0; NULL: of each they do */
 } phases;
 
 /* ---- the condition --------------------------------------------------------------------------- */
 
+static bool is_times_axis(const at_expr *e, int axis) {
+    return e->op == AT_X_MUL && ((e->arg[0]->op == AT_X_NAME && e->arg[0]->ref == axis) ||
+                                 (e->arg[1]->op == AT_X_NAME && e->arg[1]->ref == axis));
+}
+
+/* How a place moves along an axis, as at_index_step says it, but for a factor from 1 on. */
+static int step_by_factor(const at_expr *e, int axis, const at_expr **factor) {
+    if (is_times_axis(e, axis)) {
+        const at_expr *by = e->arg[e->arg[0]->op == AT_X_NAME && e->arg[0]->ref == axis];
+        if (!at_expr_is_size(by) || (by->op == AT_X_INT && by->integer < 1)) return AT_STEP_OTHER;
+        if (by->op != AT_X_INT || by->integer > 1) *factor = by;
+        return 1;
+    }
+    if (!at_expr_uses(e, axis) || (e->op != AT_X_NEG && e->op != AT_X_ADD && e->op != AT_X_SUB))
+        return at_index_step(e, axis);
+    const bool is_second = e->nargs > 1 && at_expr_uses(e->arg[1], axis);
+    if (is_second && at_expr_uses(e->arg[0], axis)) return AT_STEP_OTHER;
+    const int step = step_by_factor(e->arg[is_second], axis, factor);
+    const bool turns = e->op == AT_X_NEG || (e->op == AT_X_SUB && is_second);
+    return step == AT_STEP_OTHER || !turns ? step : -step;
+}
+
 static bool find_steps(phases *x, const at_expr *place) {
     x->reduction = -1;
+    x->factor = NULL;
     x->along = at_index_step(place, x->axis);
     for (int k = 0; k < axes_of(x->sum); k++) {
-        const int step = at_index_step(place, k);
+        const int step =
+            k < x->sum->num_axes ? at_index_step(place, k) : step_by_factor(place, k, &x->factor);
         if (k == x->axis || !step) continue;
         if (k < x->sum->num_axes || x->reduction >= 0 || step == AT_STEP_OTHER) return false;
         x->reduction = k;
@@ -72,10 +98,29 @@ const at_expr *at_edit_zeros_between(const at_tensor *stage) {
     return step;
 }
 
-bool at_edit_has_phases(const at_tensor *sum, int axis) {
+static bool has_phases(phases *x) {
+    return x->sum->num_reduce && x->sum->reduction == AT_REDUCE_SUM &&
+           at_expr_walk(x->sum->body, find_in_factors, x);
+}
+
+bool at_edit_has_phases(const at_tensor *sum, int axis, at_phase_steps *out) {
     phases x = {.sum = sum, .axis = axis};
-    return sum->num_reduce && sum->reduction == AT_REDUCE_SUM &&
-           at_expr_walk(sum->body, find_in_factors, &x);
+    const bool has = has_phases(&x);
+    *out = (at_phase_steps){x.step, x.factor};
+    return has;
+}
+
+/* By Euclid's algorithm: each rest is the factor so many times, modulo the step. */
+at_phase_inverse at_phase_inverse_of(int64_t step, int64_t factor) {
+    int64_t common = step, times = 0, rest = factor % step, next_times = 1;
+    while (rest) {
+        const int64_t quotient = common / rest, next = common % rest,
+                      left = times - quotient * next_times;
+        common = rest, times = next_times;
+        rest = next, next_times = left;
+    }
+    const int64_t steps = step / common, inverse = (times % steps + steps) % steps;
+    return (at_phase_inverse){inverse ? inverse : 1, common};
 }
 
 /* ---- expressions ----------------------------------------------------------------------------- */
@@ -86,11 +131,31 @@ static at_expr *binary(const phases *x, at_op op, at_expr *a, at_expr *b) {
 
 static at_expr *step_of(const phases *x) { return rewrite_copy_expr(x->w->arena, x->step); }
 
+static at_expr *number(const phases *x, int64_t n) { return at_expr_int(x->w->arena, n); }
+
+static bool is_one(const at_expr *e) { return e->op == AT_X_INT && e->integer == 1; }
+
 /* x / step, of a size or a phase: down, or up. */
-static at_expr *divided(const phases *x, at_expr *e, bool up) {
+static at_expr *divided_by(const phases *x, at_expr *e, const at_expr *step, bool up) {
+    at_arena *a = x->w->arena;
+    if (is_one(step)) return e;
     if (up)
-        e = binary(x, AT_X_SUB, binary(x, AT_X_ADD, e, step_of(x)), at_expr_int(x->w->arena, 1));
-    return binary(x, AT_X_DIV, e, step_of(x));
+        e = binary(x, AT_X_SUB, binary(x, AT_X_ADD, e, rewrite_copy_expr(a, step)), number(x, 1));
+    return binary(x, AT_X_DIV, e, rewrite_copy_expr(a, step));
+}
+
+static at_expr *divided(const phases *x, at_expr *e, bool up) {
+    return divided_by(x, e, x->step, up);
+}
+
+/* A step or a factor without what the two have in common. */
+static at_expr *without_common(const phases *x, const at_expr *size) {
+    if (size->op == AT_X_INT) return number(x, size->integer / x->by.common);
+    return divided_by(x, rewrite_copy_expr(x->w->arena, size), number(x, x->by.common), false);
+}
+
+static at_expr *times(const phases *x, at_expr *factor, at_expr *e) {
+    return is_one(factor) ? e : binary(x, AT_X_MUL, factor, e);
 }
 
 static at_expr *sum_of(const phases *x, at_expr *a, int sign, at_expr *b) {
@@ -101,6 +166,7 @@ static at_expr *sum_of(const phases *x, at_expr *a, int sign, at_expr *b) {
 /* The place without its two axes; NULL: nothing is left. */
 static at_expr *rest_of(const phases *x, const at_expr *e) {
     if (e->op == AT_X_NAME && (e->ref == x->axis || e->ref == x->reduction)) return NULL;
+    if (is_times_axis(e, x->reduction)) return NULL;
     if (at_expr_is_size(e)) return rewrite_copy_expr(x->w->arena, e);
     at_expr *a = rest_of(x, e->arg[0]), *b = e->nargs > 1 ? rest_of(x, e->arg[1]) : NULL;
     if (e->op == AT_X_NEG) return a ? at_expr_new(x->w->arena, AT_X_NEG, 1, &a) : NULL;
@@ -156,7 +222,7 @@ static at_expr *condition_of(const phases *x, const at_expr *e) {
     if (e->op == AT_X_AND) return both(x, condition_of(x, e->arg[0]), condition_of(x, e->arg[1]));
     if (is_zero_remainder(e) && at_expr_equal(e->arg[0]->arg[0], x->place) &&
         at_expr_equal(e->arg[0]->arg[1], x->step))
-        return NULL;
+        return x->remainder ? rewrite_copy_expr(x->w->arena, x->remainder) : NULL;
     return with_phases(x, e);
 }
 
@@ -227,6 +293,36 @@ static at_expr *with_phases(const phases *x, const at_expr *e) {
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
+/* What stands for the sum's axes and the quotient, where the place without its axes is `at`. */
+static void set_values(phases *x, at_expr *at, const at_expr *steps, const char *phase) {
+    at_arena *a = x->w->arena;
+    at_expr *axis = x->value[x->axis], *reduction = x->value[x->reduction], *first = NULL,
+            *left = x->back < 0 ? rewrite_copy_expr(a, at) : at_expr_new(a, AT_X_NEG, 1, &at);
+    left = divided_by(x, left, number(x, x->by.common), false);
+    if (!is_one(steps))
+        first = binary(x, AT_X_MOD, times(x, number(x, x->by.inverse), left),
+                       rewrite_copy_expr(a, steps));
+    if (x->by.common > 1)
+        x->remainder = binary(
+            x, AT_X_EQ, binary(x, AT_X_MOD, rewrite_copy_expr(a, at), number(x, x->by.common)),
+            number(x, 0));
+    at_expr *moved = reduction;
+    if (x->factor) {
+        moved = times(x, without_common(x, x->factor), reduction);
+        if (first)
+            at =
+                sum_of(x, at, x->back, binary(x, AT_X_MUL, rewrite_copy_expr(a, x->factor), first));
+    }
+    x->quotient = sum_of(x, sum_of(x, divided(x, at, !x->factor && x->back > 0), x->along, axis),
+                         x->back, moved);
+    x->value[x->axis] =
+        binary(x, AT_X_ADD, binary(x, AT_X_MUL, step_of(x), axis), at_expr_name(a, phase));
+    if (first)
+        x->value[x->reduction] =
+            binary(x, AT_X_ADD, binary(x, AT_X_MUL, rewrite_copy_expr(a, steps), reduction),
+                   rewrite_copy_expr(a, first));
+}
+
 /* Along the axis and the reduction it goes by steps, and the phase comes first. */
 static at_tensor stage_of(phases *x, const char *name, bool is_whole) {
     at_arena *a = x->w->arena;
@@ -239,6 +335,7 @@ static at_tensor stage_of(phases *x, const char *name, bool is_whole) {
                    .num_reduce = s->num_reduce,
                    .axes = AT_NEW_ARRAY(a, at_axis, axes_of(s) + 1)};
     const char *phase = rewrite_fresh(x->w, at_format(a, "%s_p", s->axes[x->axis].name));
+    const at_expr *steps = without_common(x, x->step); /* of the reduction */
     t.axes[0] = (at_axis){.name = phase, .extent = step_of(x)};
     for (int k = 0; k < axes_of(s); k++) {
         at_axis *to = &t.axes[k + 1];
@@ -246,17 +343,10 @@ static at_tensor stage_of(phases *x, const char *name, bool is_whole) {
             (at_axis){s->axes[k].name, rewrite_copy_expr(a, s->axes[k].extent),
                       rewrite_copy_expr(a, s->axes[k].begin), rewrite_copy_expr(a, s->axes[k].end)};
         x->value[k] = at_expr_name(a, to->name);
-        if (k == x->axis || k == x->reduction) to->extent = divided(x, to->extent, true);
+        if (k == x->axis) to->extent = divided(x, to->extent, true);
+        if (k == x->reduction) to->extent = divided_by(x, to->extent, steps, true);
     }
-    at_expr *at = sum_of(x, rest_of(x, x->place), x->along, at_expr_name(a, phase)),
-            *left = x->back < 0 ? rewrite_copy_expr(a, at) : at_expr_new(a, AT_X_NEG, 1, &at);
-    at_expr *axis = x->value[x->axis], *reduction = x->value[x->reduction];
-    x->quotient =
-        sum_of(x, sum_of(x, divided(x, at, x->back > 0), x->along, axis), x->back, reduction);
-    x->value[x->axis] =
-        binary(x, AT_X_ADD, binary(x, AT_X_MUL, step_of(x), axis), at_expr_name(a, phase));
-    x->value[x->reduction] = binary(x, AT_X_ADD, binary(x, AT_X_MUL, step_of(x), reduction),
-                                    binary(x, AT_X_MOD, left, step_of(x)));
+    set_values(x, sum_of(x, rest_of(x, x->place), x->along, at_expr_name(a, phase)), steps, phase);
     at_expr *inside = binary(x, AT_X_LT, rewrite_copy_expr(a, x->value[x->reduction]),
                              rewrite_copy_expr(a, s->axes[x->reduction].extent));
     t.written = rewrite_guarded(a, is_whole ? NULL : inside, with_phases(x, s->body));
@@ -275,18 +365,21 @@ static at_expr *picked(const phases *x, const char *name) {
 }
 
 at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const char *axis,
-                         const char *name, bool is_whole, const at_compute **compute, at_tree **out,
-                         at_error *err) {
+                         const char *name, at_phase_inverse by, bool is_whole,
+                         const at_compute **compute, at_tree **out, at_error *err) {
     rewrite w;
-    phases x = {.w = &w};
+    phases x = {.w = &w, .by = by};
     tree_node *leaf;
     AT_TRY(rewrite_start_leaf(&w, a, t, name, stage, &x.sum, &leaf, err));
     while (x.axis < x.sum->num_axes && strcmp(x.sum->axes[x.axis].name, axis)) x.axis++;
-    if (x.axis == x.sum->num_axes || !at_edit_has_phases(x.sum, x.axis) ||
-        !at_expr_walk(x.sum->body, find_in_factors, &x))
+    if (x.axis == x.sum->num_axes || !has_phases(&x))
         return at_fail(err, AT_E_INPUT,
                        "@%s is no sum of whose terms a remainder along \"%s\" leaves every n-th",
                        stage, axis);
+    if (by.inverse < 1 || by.common < 1 || (!x.factor && by.inverse * by.common != 1))
+        return at_fail(err, AT_E_INPUT,
+                       "inverse %lld and common %lld are not those of the factor along \"%s\"",
+                       (long long)by.inverse, (long long)by.common, x.sum->axes[x.reduction].name);
     at_tensor sum = stage_of(&x, name, is_whole), copy = at_tensor_copy(a, x.sum);
     copy.num_reduce = copy.num_defs = 0;
     copy.written = picked(&x, name);

@@ -3,13 +3,15 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "schedule/edit_phases.h"
 #include "sketch/schedulable.h"
 
 /* A kind's line: a word, then fields, words that stand there, and in [] what may be left out.
  * S: stage, with .init perhaps; T: so for `other`; L: `loop`; X: the same, an axis; O: `other`, a
  * tensor; Y: the same, an axis; W: `other` is "whole"; 1, 2, 3: so many names; N: names; R: a name
- * with its size; V: such a name and another one; Z: names with sizes; P: a side; A: an annotation;
- * K: a kind of copy, and its own line; B: attributes in []. */
+ * with its size; V: such a name and another one; U: a name, and perhaps what undoes a factor; Z:
+ * names with sizes; P: a side; A: an annotation; K: a kind of copy, and its own line; B: attributes
+ * in []. */
 typedef struct edit_line {
     const char *word, *fields;
 } edit_line;
@@ -40,7 +42,7 @@ static const edit_line lines[AT_EDIT_KINDS] = {
     [AT_EDIT_SCATTER] = {"scatter", "S"},
     [AT_EDIT_FISSION] = {"fission", "S"},
     [AT_EDIT_SHIFT] = {"shift", "O for S as 3"},
-    [AT_EDIT_PHASES] = {"phases", "S L as 1 [W]"},
+    [AT_EDIT_PHASES] = {"phases", "S L as U [W]"},
     [AT_EDIT_BRANCHES] = {"branches", "S as 2"},
     [AT_EDIT_SEARCH] = {"search", "S in V"},
     [AT_EDIT_UNPACK] = {"unpack", "S L as 1"},
@@ -103,6 +105,7 @@ static void print_field(at_text *out, const at_edit *e, char field) {
     case '3':
     case 'N':
     case 'R':
+    case 'U':
     case 'V':
     case 'Z':
         for (int i = 0; i < at_edit_num_names(e); i++) {
@@ -237,6 +240,11 @@ static at_status read_field(line_reader *r, at_edit *e, char field) {
     case '1':
     case 'R': return name(r, e, 0, field == 'R');
     case 'V': AT_TRY(name(r, e, 0, true)); return name(r, e, 1, false);
+    case 'U':
+        AT_TRY(name(r, e, 0, false));
+        if (at_end(r) || !at_lex_is(r->lex, "inverse")) return AT_OK;
+        AT_TRY(name(r, e, 1, true));
+        return at_lex_is(r->lex, "common") ? name(r, e, 2, true) : expect(r, "common");
     case 'N':
     case 'Z': return names(r, e, field == 'Z');
     case 'P':
@@ -419,6 +427,36 @@ static at_status make_bound(at_arena *a, const at_tree *t, const at_edit *e,
     return AT_OK;
 }
 
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+/* What undoes a factor: the text is right where arguments give such a one. */
+static void keep_inverse(at_arena *a, const at_phase_steps *by, const at_edit *e,
+                         at_definition *knob) {
+    const char *step = at_expr_text(a, by->step), *factor = at_expr_text(a, by->factor);
+    const long long inverse = e->sizes[1], common = e->sizes[2];
+    const char *text = at_format(
+                   a, "(%s)%%%lld == 0 && (%s)%%%lld == 0 && (%s)*%lld%%(%s) == %lld%%(%s)", step,
+                   common, factor, common, factor, inverse, step, common, step),
+               *problem = at_format(a, "phases of @%s by a factor: %s", e->stage, text);
+    *knob = (at_definition){.kind = AT_DEFINE_REQUIRE, .text = {text, problem}};
+}
+
+static at_status make_phases(at_arena *a, const at_compute *c, const at_tree *t, const at_edit *e,
+                             const at_compute **compute, at_tree **tree, at_definition *knob,
+                             at_error *err) {
+    const bool has_factor = at_edit_num_names(e) > 1;
+    const at_phase_inverse by =
+        has_factor ? (at_phase_inverse){e->sizes[1], e->sizes[2]} : (at_phase_inverse){1, 1};
+    at_phase_steps steps;
+    AT_TRY(at_edit_phases(a, t, e->stage, e->loop, e->names[0], by, e->other != NULL, compute, tree,
+                          err));
+    const at_tensor *x = &c->tensors[at_compute_find(c, e->stage)];
+    for (int k = 0; k < x->num_axes; k++)
+        if (!strcmp(x->axes[k].name, e->loop) && at_edit_has_phases(x, k, &steps) && steps.factor)
+            keep_inverse(a, &steps, e, knob);
+    return AT_OK;
+}
+
 /* ---- what an edit makes ---------------------------------------------------------------------- */
 
 at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, const at_tree *t,
@@ -465,9 +503,7 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
         return at_edit_shift(a, t, e->stage, e->other,
                              &(at_edit_shift_names){e->names[0], e->names[1], e->names[2]}, compute,
                              tree, err);
-    case AT_EDIT_PHASES:
-        return at_edit_phases(a, t, e->stage, e->loop, e->names[0], e->other != NULL, compute, tree,
-                              err);
+    case AT_EDIT_PHASES: return make_phases(a, c, t, e, compute, tree, knob, err);
     case AT_EDIT_BRANCHES: return at_edit_branches(a, t, e->stage, e->names, compute, tree, err);
     case AT_EDIT_SEARCH: return make_search(a, c, t, e, compute, tree, knob, err);
     case AT_EDIT_BOUND: return make_bound(a, t, e, compute, tree, knob, err);

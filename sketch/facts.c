@@ -139,19 +139,21 @@ static void find_cuts(at_arena *a, const at_read_facts *f, int stage, const int6
                     .stage = stage,
                     .s = s,
                     .cut = AT_NEW_ARRAY(a, cut_ends, s->num_accesses)};
-    for (int end = 0; end < 2; end++) {
-        int places = 0;
-        memcpy(x.axis, middle, sizeof x.axis);
-        for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
-            x.axis[k] = end ? s->extent[k] - 1 : 0;
-        do find_cuts_at(&x, end);
-        while (++places < MOST_PLACES && next_phase(&x, middle));
-    }
-    for (int i = 0; i < s->num_accesses; i++)
-        for (int k = 0; k < 2 * t->num_axes; k++) {
-            s->access[i].is_cut[k / 2] |= x.cut[i].by[k] != 0;
-            s->access[i].is_cut_unevenly[k / 2] |= x.cut[i].by[k] == 1 || x.cut[i].by[k] == 2;
+    int places = 0;
+    memcpy(x.axis, middle, sizeof x.axis);
+    do {
+        memset(x.cut, 0, sizeof *x.cut * (size_t)s->num_accesses);
+        for (int end = 0; end < 2; end++) {
+            for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+                x.axis[k] = end ? s->extent[k] - 1 : 0;
+            find_cuts_at(&x, end);
         }
+        for (int i = 0; i < s->num_accesses; i++)
+            for (int k = 0; k < 2 * t->num_axes; k++) {
+                s->access[i].is_cut[k / 2] |= x.cut[i].by[k] != 0;
+                s->access[i].is_cut_unevenly[k / 2] |= x.cut[i].by[k] == 1 || x.cut[i].by[k] == 2;
+            }
+    } while (++places < MOST_PLACES && next_phase(&x, middle));
 }
 
 /* The same element at every point, by the same words. */

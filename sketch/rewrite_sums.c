@@ -70,7 +70,7 @@
  *     m[p] = max(c:3) x[p, c]; out[p, c] = x[p, c]/m[p]
  *                 ->    out[p, c] = x[p, c]/max(max(x[p, 0], x[p, 1]), x[p, 2])  */
 #include "schedule/access.h"
-#include "schedule/edit.h"
+#include "schedule/edit_phases.h"
 #include "sketch/nests.h"
 
 /* ---- inline ---------------------------------------------------------------------------------- */
@@ -199,6 +199,20 @@ bool rewrite_quotients(sketch_state *s, int stage, const at_facts_given *given) 
 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
+/* What undoes the factor of the sum's reduction, which is 1 mostly; false: nobody knows it yet. */
+static bool take_inverse(at_edit *e, const at_phase_steps *by, const at_facts_given *given) {
+    const at_read_facts numbers = {.values = given->values, .varies = given->varies};
+    int64_t step, factor;
+    if (!by->factor) return true;
+    if (!at_size_value(&numbers, by->step, &step) || step < 1 ||
+        !at_size_value(&numbers, by->factor, &factor) || factor < 1)
+        return false;
+    const at_phase_inverse inverse = at_phase_inverse_of(step, factor);
+    e->names[1] = "inverse", e->sizes[1] = inverse.inverse;
+    e->names[2] = "common", e->sizes[2] = inverse.common;
+    return true;
+}
+
 /* Along one axis; all phases are as long where together they have the terms that there were. */
 static at_status make_one(sketch_state *s, at_edit *e, const at_facts_given *given) {
     const at_compute *c = s->compute;
@@ -208,7 +222,7 @@ static at_status make_one(sketch_state *s, at_edit *e, const at_facts_given *giv
     AT_TRY(sketch_step(b, e));
     AT_TRY(sketch_refresh_facts(b, given));
     const int64_t *by = b->facts->extents[at_compute_find(b->compute, e->names[0])];
-    int64_t terms = 1, of_phases = by[0];
+    int64_t terms = e->names[2] ? e->sizes[2] : 1, of_phases = by[0];
     for (int k = n; k < n + c->tensors[from].num_reduce; k++)
         terms *= before[k], of_phases *= by[k + 1];
     if (of_phases == terms) e->other = "whole";
@@ -220,11 +234,13 @@ static at_status make_phases(sketch_state *s, const char *name, const at_facts_g
     const char *first = name;
     for (int k = 0; k < s->compute->tensors[at_compute_find(s->compute, name)].num_axes; k++) {
         const at_tensor *x = &s->compute->tensors[at_compute_find(s->compute, name)];
-        if (!at_edit_has_phases(x, k)) continue;
+        at_phase_steps by;
+        if (!at_edit_has_phases(x, k, &by)) continue;
         at_edit e = {.kind = AT_EDIT_PHASES,
                      .stage = name,
                      .loop = x->axes[k].name,
                      .names = {sketch_fresh_of(s, first, "p")}};
+        if (!take_inverse(&e, &by, given)) return AT_E_INPUT;
         AT_TRY(make_one(s, &e, given));
         if (name != first) AT_TRY(sketch_drop_copy(s, name));
         AT_TRY(sketch_refresh_facts(s, given));
@@ -235,8 +251,9 @@ static at_status make_phases(sketch_state *s, const char *name, const at_facts_g
 }
 
 static bool has_phases(const at_tensor *x) {
+    at_phase_steps by;
     bool any = false;
-    for (int k = 0; k < x->num_axes && !x->cycle; k++) any |= at_edit_has_phases(x, k);
+    for (int k = 0; k < x->num_axes && !x->cycle; k++) any |= at_edit_has_phases(x, k, &by);
     return any;
 }
 

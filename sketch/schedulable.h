@@ -81,7 +81,8 @@ typedef enum at_edit_kind {
     AT_EDIT_TURN,     /* what stage reads of `other` along axis `loop`; names[0]: the new stage */
     AT_EDIT_ACROSS,   /* stage's sum with axis `loop` as its last one; names[0]: the new stage */
     AT_EDIT_PHASES,   /* stage's sum by phases of axis `loop`; names[0]: the new stage; other: NULL,
-                       * or "whole": its reduction is as long for each phase */
+                       * or "whole": its reduction is as long for each phase; sizes[1], sizes[2]:
+                       * what undoes the reduction's factor, where it has one */
     AT_EDIT_BRANCHES, /* stage's sum by the two sides of a choice; names[0], names[1]: these sums */
     AT_EDIT_SEARCH,   /* stage looks for its place in a block of sizes[0]; names[0]: the extremes of
                        * blocks; names[1]: where the block begins */

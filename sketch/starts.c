@@ -225,6 +225,12 @@ static const char *keep_weights(const sketch_state *s, sketch_start *out) {
     return s->joins_weights ? "" : NULL;
 }
 
+/* Does a choice cut lanes of some terms otherwise than those of others? */
+static bool is_cut_unevenly(const sketch_state *s, int stage, const at_access *x) {
+    const int vec = tile_vector_of(s, stage);
+    return is_cut(s, stage, x) && (vec < 0 || x->is_cut_unevenly[vec]);
+}
+
 /* Do lanes of a sum go along what a condition of its own cuts, which no strip gets rid of? */
 static bool is_cut_itself(const sketch_state *s) {
     const at_compute *c = s->facts->compute;
@@ -232,7 +238,7 @@ static bool is_cut_itself(const sketch_state *s) {
         const at_stage_facts *f = &s->facts->of[t];
         if (!f->is_stage || f->is_dissolved || !c->tensors[t].num_reduce) continue;
         for (int i = 0; i < f->num_accesses; i++)
-            if (f->access[i].from == f->access[i].tensor && is_cut(s, t, &f->access[i]))
+            if (f->access[i].from == f->access[i].tensor && is_cut_unevenly(s, t, &f->access[i]))
                 return true;
     }
     return false;

@@ -1,6 +1,7 @@
 /* Edits of loop trees: what each makes of the user's matrix product, that it computes the same, and
  * what each refuses. tests/codegen/test_edits.c has random ones. */
 #include "schedule/edit.h"
+#include "schedule/edit_phases.h"
 #include "tests/schedule/examples.h"
 
 #include <float.h>
@@ -647,9 +648,14 @@ static void gone_across(void **state) {
     end();
 }
 
-static at_status by_phases(const char *stage, const char *axis, const char *name, bool is_whole) {
-    return at_edit_phases(e.f.arena, e.tree, stage, axis, name, is_whole, &e.compute, &e.tree,
+static at_status by_phases_of(const char *stage, const char *axis, const char *name,
+                              at_phase_inverse by, bool is_whole) {
+    return at_edit_phases(e.f.arena, e.tree, stage, axis, name, by, is_whole, &e.compute, &e.tree,
                           &e.err);
+}
+
+static at_status by_phases(const char *stage, const char *axis, const char *name, bool is_whole) {
+    return by_phases_of(stage, axis, name, (at_phase_inverse){1, 1}, is_whole);
 }
 
 /* The terms that count, by the phases of an axis; place and bounds are those of the quotient. */
@@ -693,6 +699,49 @@ static void gone_by_uneven_phases(void **state) {
         "(1 + h_p)/2 + h - r >= 0 && (1 + h_p)/2 + h - r < 5 ? x[(1 + h_p)/2 + h - r] : 0");
     expect_same_outputs();
     end();
+}
+
+/* The place moves by a factor with the reduction: forwards and back, by numbers and by sizes. */
+static void gone_by_dilated_phases(void **state) {
+    (void)state;
+    static const char text[] =
+        "x[7] : input\nw[5] : input\n"
+        "s[h:21] = sum(r:5) (c ? x[(h + 1 - 2*r)/3] : 0)*w[r]\n"
+        "    where c = (h + 1 - 2*r)%3 == 0 && 0 <= h + 1 - 2*r && h + 1 - 2*r < 21\n"
+        "u[h:20] = sum(r:5) (c ? x[(h + r*D)/S] : 0)*w[r]\n"
+        "    where c = (h + r*D)%S == 0 && h + r*D < 7*S\n"
+        "o[h:20] = sum(r:5) (c ? x[(h - 8*r)/4] : 0)*w[r]\n"
+        "    where c = (h - 8*r)%4 == 0 && 0 <= h - 8*r && h - 8*r < 28\n"
+        "out[h:20] = s[h + 1] + u[h] + o[h]\n";
+    static const example x = {"text", "D=6, S=4", text,
+                              "h, r =>\n    @s = h // r\nh, r =>\n    @u = h // r\n"
+                              "h, r =>\n    @o = h // r\nh =>\n    @out = h\n"};
+    begin(&x);
+    REFUSED("inverse 0 and common 1 are not those of the factor along \"r\"",
+            by_phases_of("s", "h", "t", (at_phase_inverse){0, 1}, false));
+    DO(by_phases_of("s", "h", "t", at_phase_inverse_of(3, 2), false));
+    expect_stage("w[3*r + 2*(1 + h_p)%3]");
+    expect_same_outputs();
+    DO(by_phases_of("u", "h", "v", at_phase_inverse_of(4, 6), false));
+    expect_stage("h_p_0%2 == 0 && ");
+    expect_same_outputs();
+    DO(by_phases_of("o", "h", "q", at_phase_inverse_of(4, 8), true)); /* each term is its own */
+    expect_stage("h:(20 + 4 - 1)/4] = sum(r:5) (h_p_1%4 == 0");
+    expect_same_outputs();
+    end();
+}
+
+static void inverses(void **state) {
+    (void)state;
+    for (int64_t step = 1; step <= 24; step++)
+        for (int64_t factor = 1; factor <= 50; factor++) {
+            const at_phase_inverse by = at_phase_inverse_of(step, factor);
+            int64_t common = step;
+            while (step % common || factor % common) common--;
+            assert_int_equal(by.common, common);
+            assert_true(by.inverse >= 1 && by.inverse <= step);
+            assert_int_equal(by.inverse * factor % step, common % step);
+        }
 }
 
 static at_status unpack(const char *stage, const char *axis, const char *name) {
@@ -1281,6 +1330,8 @@ int main(void) {
                                        cmocka_unit_test(gone_across),
                                        cmocka_unit_test(gone_by_phases),
                                        cmocka_unit_test(gone_by_uneven_phases),
+                                       cmocka_unit_test(gone_by_dilated_phases),
+                                       cmocka_unit_test(inverses),
                                        cmocka_unit_test(made_of_places),
                                        cmocka_unit_test(searched_in_blocks),
                                        cmocka_unit_test(made_of_padding),

@@ -165,6 +165,10 @@ static void sets(void **state) {
         {"tests/te/phases_to_odd.te", "", false},
         {"tests/te/phases_spread.te", "", false},
         {"tests/te/phases_spread.te", "R=3", false},
+        {"tests/te/phases_dilated.te", "", false},
+        {"tests/te/phases_dilated.te", "D=2", false}, /* three phases of four have no term */
+        {"tests/te/phases_dilated.te", "R=4,S=4,P=2,D=6", false},
+        {"tests/te/phases_dilated.te", "R=4,S=3,P=2,D=5", false},
         {"tests/te/heads.te", "S=7,D=15,H=3", false},
         {"tests/te/heads.te", "S=19,D=8,H=1", false},
     };
@@ -344,6 +348,28 @@ static void zeros_read_twice(void **state) {
     at_arena_free(a);
 }
 
+/* A sum that is dilated, too: a remainder is left of phases alone, where stride and dilation have
+ * something in common, and the text says for which ones it is right. */
+static void dilated_sums_by_phases(void **state) {
+    (void)state;
+    static const struct {
+        const char *args, *sum;
+    } cases[] = {
+        {"S=3,D=2", "sum(c:CI, r:(R + S - 1)/S, q:(R + S - 1)/S) "},
+        {"S=4,D=6", "(P + v_p)%2 == 0"},
+    };
+    for (int i = 0; i < 2; i++) {
+        at_arena *a = at_arena_new();
+        const at_task *t = any_task(a, "tests/te/phases_dilated.te", cases[i].args);
+        for (int k = 0; k < at_task_num_sketches(t); k++) {
+            const char *text = at_sketch_of_task(t, k)->s->compute_text;
+            if (!strstr(text, cases[i].sum) || (i == 0 && strstr(text, "== 0")))
+                fail_msg("%s: %s", cases[i].args, text);
+        }
+        at_arena_free(a);
+    }
+}
+
 /* Of several reads of a tensor the one that lanes go across is copied, or none. */
 static void the_right_read(void **state) {
     (void)state;
@@ -514,6 +540,7 @@ int main(void) {
                                        cmocka_unit_test(the_right_read),
                                        cmocka_unit_test(sums_by_phases),
                                        cmocka_unit_test(zeros_read_twice),
+                                       cmocka_unit_test(dilated_sums_by_phases),
                                        cmocka_unit_test(several_read),
                                        cmocka_unit_test(loops_outside_blocks),
                                        cmocka_unit_test(long_chains),
