@@ -13,7 +13,7 @@ typedef struct phases {
     rewrite *w;
     const at_tensor *sum;
     int axis, reduction; /* place moves by `along` and `back`, each 1 or -1, along these alone, */
-    int along, back;     /* and so many times the factor along the reduction; NULL: 1 */
+    int along, back;     /* and so many times the factor along the reduction; NULL: 1. -1: none */
     const at_expr *place, *step, *factor;
     at_phase_inverse by;
     at_expr *value[MAX_AXES]; /* what stands for the sum's axes */
@@ -57,8 +57,8 @@ static bool find_steps(phases *x, const at_expr *place) {
         x->reduction = k;
         x->back = step;
     }
-    return x->reduction >= 0 && x->along && x->along != AT_STEP_OTHER &&
-           !x->sum->axes[x->reduction].begin;
+    return x->along && x->along != AT_STEP_OTHER &&
+           (x->reduction < 0 || !x->sum->axes[x->reduction].begin);
 }
 
 static bool is_zero_remainder(const at_expr *e) {
@@ -66,13 +66,21 @@ static bool is_zero_remainder(const at_expr *e) {
            at_expr_is_size(e->arg[0]->arg[1]);
 }
 
+static bool is_quotient(const at_expr *e, const void *ctx) {
+    const phases *x = ctx;
+    return e->op == AT_X_DIV && at_expr_equal(e->arg[0], x->place) &&
+           at_expr_equal(e->arg[1], x->step);
+}
+
+/* Of a place that the axis alone moves the quotient counts, too: terms are 0 in whole elements. */
 static at_walk find_in_condition(const at_expr *e, void *ctx) {
     phases *x = ctx;
     if (e->op == AT_X_AND) return AT_WALK_ON;
     if (!is_zero_remainder(e) || !find_steps(x, e->arg[0]->arg[0])) return AT_WALK_PAST;
     x->place = e->arg[0]->arg[0];
     x->step = e->arg[0]->arg[1];
-    return AT_WALK_END;
+    return x->reduction >= 0 || at_expr_find(x->sum->body, is_quotient, x) ? AT_WALK_END
+                                                                           : AT_WALK_PAST;
 }
 
 /* Among the factors of the term. */
@@ -226,17 +234,12 @@ static at_expr *condition_of(const phases *x, const at_expr *e) {
     return with_phases(x, e);
 }
 
-static bool is_quotient(const phases *x, const at_expr *e) {
-    return e->op == AT_X_DIV && at_expr_equal(e->arg[0], x->place) &&
-           at_expr_equal(e->arg[1], x->step);
-}
-
 /* A comparison that says how large the place, or the quotient, is at most. */
 static bool is_upper_bound(const at_expr *e, const void *ctx) {
     const bool is_left = e->op == AT_X_LT || e->op == AT_X_LE;
     if (!is_left && e->op != AT_X_GT && e->op != AT_X_GE) return false;
     const at_expr *of = e->arg[is_left ? 0 : 1];
-    return at_expr_equal(of, ((const phases *)ctx)->place) || is_quotient(ctx, of);
+    return at_expr_equal(of, ((const phases *)ctx)->place) || is_quotient(of, ctx);
 }
 
 /* Where steps do not divide the axis, its last phases go on behind the end of the axis. */
@@ -257,7 +260,7 @@ static at_walk add_limit(const at_expr *e, void *ctx) {
     const phases *x = l->x;
     for (int d = 0; d < e->nargs && e->op == AT_X_INDEX; d++) {
         const at_expr *length = x->w->old->tensors[e->ref].axes[d].extent;
-        if (!is_quotient(x, e->arg[d])) continue;
+        if (!is_quotient(e->arg[d], x)) continue;
         l->all = both(x, l->all,
                       binary(x, AT_X_LT, rewrite_copy_expr(x->w->arena, x->quotient),
                              rewrite_copy_expr(x->w->arena, length)));
@@ -279,7 +282,7 @@ static at_expr *with_phases(const phases *x, const at_expr *e) {
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) return rewrite_copy_expr(a, x->value[e->ref]);
     if (at_expr_equal(e, x->place))
         return binary(x, AT_X_MUL, step_of(x), rewrite_copy_expr(a, x->quotient));
-    if (is_quotient(x, e)) return rewrite_copy_expr(a, x->quotient);
+    if (is_quotient(e, x)) return rewrite_copy_expr(a, x->quotient);
     if (e->op == AT_X_SELECT) {
         at_expr *arg[] = {choice_of(x, e), with_phases(x, e->arg[1]), with_phases(x, e->arg[2])};
         return arg[0] ? at_expr_new(a, AT_X_SELECT, 3, arg) : arg[1];
@@ -293,34 +296,41 @@ static at_expr *with_phases(const phases *x, const at_expr *e) {
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-/* What stands for the sum's axes and the quotient, where the place without its axes is `at`. */
-static void set_values(phases *x, at_expr *at, const at_expr *steps, const char *phase) {
+/* Which of the sum's terms counts first in a phase, where the place without its axes is `at`. */
+static at_expr *first_term(const phases *x, at_expr *at, const at_expr *steps) {
     at_arena *a = x->w->arena;
-    at_expr *axis = x->value[x->axis], *reduction = x->value[x->reduction], *first = NULL,
-            *left = x->back < 0 ? rewrite_copy_expr(a, at) : at_expr_new(a, AT_X_NEG, 1, &at);
+    at_expr *left = x->back < 0 ? rewrite_copy_expr(a, at) : at_expr_new(a, AT_X_NEG, 1, &at);
     left = divided_by(x, left, number(x, x->by.common), false);
-    if (!is_one(steps))
-        first = binary(x, AT_X_MOD, times(x, number(x, x->by.inverse), left),
-                       rewrite_copy_expr(a, steps));
-    if (x->by.common > 1)
+    return binary(x, AT_X_MOD, times(x, number(x, x->by.inverse), left),
+                  rewrite_copy_expr(a, steps));
+}
+
+/* What stands for the sum's axes, the quotient and the condition. */
+static void set_values(phases *x, const at_expr *steps, const char *phase) {
+    at_arena *a = x->w->arena;
+    at_expr *at = sum_of(x, rest_of(x, x->place), x->along, at_expr_name(a, phase)),
+            *first = is_one(steps) ? NULL : first_term(x, at, steps), *axis = x->value[x->axis],
+            *moved = NULL;
+    const at_expr *common = x->reduction < 0 ? x->step : number(x, x->by.common);
+    if (!is_one(common))
         x->remainder = binary(
-            x, AT_X_EQ, binary(x, AT_X_MOD, rewrite_copy_expr(a, at), number(x, x->by.common)),
+            x, AT_X_EQ, binary(x, AT_X_MOD, rewrite_copy_expr(a, at), rewrite_copy_expr(a, common)),
             number(x, 0));
-    at_expr *moved = reduction;
-    if (x->factor) {
-        moved = times(x, without_common(x, x->factor), reduction);
+    if (x->reduction >= 0) {
+        at_expr *reduction = moved = x->value[x->reduction];
+        if (x->factor) moved = times(x, without_common(x, x->factor), moved);
         if (first)
-            at =
-                sum_of(x, at, x->back, binary(x, AT_X_MUL, rewrite_copy_expr(a, x->factor), first));
+            x->value[x->reduction] = binary(
+                x, AT_X_ADD, binary(x, AT_X_MUL, rewrite_copy_expr(a, steps), reduction), first);
     }
-    x->quotient = sum_of(x, sum_of(x, divided(x, at, !x->factor && x->back > 0), x->along, axis),
-                         x->back, moved);
+    if (x->factor && first)
+        at = sum_of(
+            x, at, x->back,
+            binary(x, AT_X_MUL, rewrite_copy_expr(a, x->factor), rewrite_copy_expr(a, first)));
+    x->quotient = sum_of(x, divided(x, at, !x->factor && x->back > 0), x->along, axis);
+    if (moved) x->quotient = sum_of(x, x->quotient, x->back, moved);
     x->value[x->axis] =
         binary(x, AT_X_ADD, binary(x, AT_X_MUL, step_of(x), axis), at_expr_name(a, phase));
-    if (first)
-        x->value[x->reduction] =
-            binary(x, AT_X_ADD, binary(x, AT_X_MUL, rewrite_copy_expr(a, steps), reduction),
-                   rewrite_copy_expr(a, first));
 }
 
 /* Along the axis and the reduction it goes by steps, and the phase comes first. */
@@ -335,7 +345,7 @@ static at_tensor stage_of(phases *x, const char *name, bool is_whole) {
                    .num_reduce = s->num_reduce,
                    .axes = AT_NEW_ARRAY(a, at_axis, axes_of(s) + 1)};
     const char *phase = rewrite_fresh(x->w, at_format(a, "%s_p", s->axes[x->axis].name));
-    const at_expr *steps = without_common(x, x->step); /* of the reduction */
+    const at_expr *steps = x->reduction < 0 ? number(x, 1) : without_common(x, x->step);
     t.axes[0] = (at_axis){.name = phase, .extent = step_of(x)};
     for (int k = 0; k < axes_of(s); k++) {
         at_axis *to = &t.axes[k + 1];
@@ -346,10 +356,12 @@ static at_tensor stage_of(phases *x, const char *name, bool is_whole) {
         if (k == x->axis) to->extent = divided(x, to->extent, true);
         if (k == x->reduction) to->extent = divided_by(x, to->extent, steps, true);
     }
-    set_values(x, sum_of(x, rest_of(x, x->place), x->along, at_expr_name(a, phase)), steps, phase);
-    at_expr *inside = binary(x, AT_X_LT, rewrite_copy_expr(a, x->value[x->reduction]),
-                             rewrite_copy_expr(a, s->axes[x->reduction].extent));
-    t.written = rewrite_guarded(a, is_whole ? NULL : inside, with_phases(x, s->body));
+    set_values(x, steps, phase);
+    at_expr *inside = NULL;
+    if (!is_whole && x->reduction >= 0)
+        inside = binary(x, AT_X_LT, rewrite_copy_expr(a, x->value[x->reduction]),
+                        rewrite_copy_expr(a, s->axes[x->reduction].extent));
+    t.written = rewrite_guarded(a, inside, with_phases(x, s->body));
     return t;
 }
 
@@ -377,9 +389,8 @@ at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const
                        "@%s is no sum of whose terms a remainder along \"%s\" leaves every n-th",
                        stage, axis);
     if (by.inverse < 1 || by.common < 1 || (!x.factor && by.inverse * by.common != 1))
-        return at_fail(err, AT_E_INPUT,
-                       "inverse %lld and common %lld are not those of the factor along \"%s\"",
-                       (long long)by.inverse, (long long)by.common, x.sum->axes[x.reduction].name);
+        return at_fail(err, AT_E_INPUT, "inverse %lld and common %lld undo no factor of @%s",
+                       (long long)by.inverse, (long long)by.common, stage);
     at_tensor sum = stage_of(&x, name, is_whole), copy = at_tensor_copy(a, x.sum);
     copy.num_reduce = copy.num_defs = 0;
     copy.written = picked(&x, name);

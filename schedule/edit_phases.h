@@ -5,7 +5,7 @@
 #include "schedule/edit.h"
 
 /* The terms are 0 unless `place % step == 0`, where the place moves by one with an axis, and by
- * `factor` with one reduction. */
+ * `factor` with one reduction, or with none, where the terms read something at `place / step`. */
 typedef struct at_phase_steps {
     const at_expr *step, *factor; /* factor NULL: 1 */
 } at_phase_steps;

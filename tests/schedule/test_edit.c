@@ -717,7 +717,7 @@ static void gone_by_dilated_phases(void **state) {
                               "h, r =>\n    @s = h // r\nh, r =>\n    @u = h // r\n"
                               "h, r =>\n    @o = h // r\nh =>\n    @out = h\n"};
     begin(&x);
-    REFUSED("inverse 0 and common 1 are not those of the factor along \"r\"",
+    REFUSED("inverse 0 and common 1 undo no factor of @s",
             by_phases_of("s", "h", "t", (at_phase_inverse){0, 1}, false));
     DO(by_phases_of("s", "h", "t", at_phase_inverse_of(3, 2), false));
     expect_stage("w[3*r + 2*(1 + h_p)%3]");
@@ -727,6 +727,28 @@ static void gone_by_dilated_phases(void **state) {
     expect_same_outputs();
     DO(by_phases_of("o", "h", "q", at_phase_inverse_of(4, 8), true)); /* each term is its own */
     expect_stage("h:(20 + 4 - 1)/4] = sum(r:5) (h_p_1%4 == 0");
+    expect_same_outputs();
+    end();
+}
+
+/* The place moves with the axis alone: all terms of a phase count, or none. */
+static void gone_by_empty_phases(void **state) {
+    (void)state;
+    static const char text[] =
+        "x[9] : input\nw[3] : input\n"
+        "s[h:20] = sum(r:3) (c ? x[(h + 1)/S - r] : 0)*w[r]\n"
+        "    where c = (h + 1)%S == 0 && 0 <= (h + 1)/S - r && (h + 1)/S - r < 9\n"
+        "u[h:20] = sum(r:3) (h%2 == 0 ? x[r] : 0)*w[r]\n"
+        "out[h:20] = s[h] + u[h]\n";
+    static const example x = {"text", "S=3", text,
+                              "h, r =>\n    @s = h // r\nh, r =>\n    @u = h // r\n"
+                              "h =>\n    @out = h\n"};
+    begin(&x);
+    REFUSED("@u is no sum of whose terms a remainder along \"h\" leaves every n-th",
+            by_phases("u", "h", "b", false)); /* which element is read does not depend on it */
+    DO(by_phases("s", "h", "t", false));
+    expect_stage("h:(20 + S - 1)/S] = sum(r:3) ((1 + h_p)%S == 0 && ");
+    expect_stage("x[(1 + h_p)/S + h - r]");
     expect_same_outputs();
     end();
 }
@@ -1331,6 +1353,7 @@ int main(void) {
                                        cmocka_unit_test(gone_by_phases),
                                        cmocka_unit_test(gone_by_uneven_phases),
                                        cmocka_unit_test(gone_by_dilated_phases),
+                                       cmocka_unit_test(gone_by_empty_phases),
                                        cmocka_unit_test(inverses),
                                        cmocka_unit_test(made_of_places),
                                        cmocka_unit_test(searched_in_blocks),
