@@ -251,14 +251,15 @@ static int64_t offset_of(const factor *f, int64_t row, int64_t place, int64_t te
     return data_offset(f->read->nargs, f->extent, f->part, number);
 }
 
-/* All terms of some rows of x are those of y at places. */
+/* All terms of some rows of x are those of y at places; of the first row and every second
+ * one behind it the first term stays, so that not all that is the least is 0. */
 static void put_nearest(const data_ruler *r, const factor *x, const factor *y, at_draw *draw) {
     const int64_t terms = x->num[DATA_TERM], rows = x->num[DATA_ROW], most = MOST_VALUES / terms;
     const int64_t n = rows < most ? rows : most;
     const int t = holds(r, &draw->fill[x->read->ref], &draw->fill[y->read->ref]) ? y->read->ref
                                                                                  : x->read->ref;
     for (int64_t i = 0; i < n && i < y->num[DATA_PLACE]; i++)
-        for (int64_t k = 0; k < terms; k++) {
+        for (int64_t k = i % 2 == 0; k < terms; k++) {
             const int64_t of_x = offset_of(x, i * rows / n, 0, k),
                           of_y = offset_of(y, 0, data_place_of(i, y->num[DATA_PLACE]), k);
             const double value =

@@ -212,6 +212,10 @@ static void nearest(void **state) {
           {"+ 0", "+ (j == 39 ? 1000000 : 0)"},
           {"+ 0", "+ (j == 33 ? 1000000 : 0)"},
           {"+ 0", "+ (j >= 16 && j < 24 ? 1000000 : 0)"}}},
+        {"args N=24, M=40, D=8\nx[N, D] : input\nc[M, D] : weight\n"
+         "s[i:N, j:M] = sum(k:D) (x[i, k] - c[j, k])*(x[i, k] - c[j, k])\n"
+         "l[i:N] = min(j:M) s[i, j]\nout[i:N] = sqrt(l[i])*1.0\n",
+         {{"*1.0", "*1.5"}}},
     };
     ALL(all);
 }
