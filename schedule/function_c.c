@@ -74,7 +74,7 @@ static const char logistic[] =
     "static double %1$s_sigmoid_of(double x) { return 1 / (1 + %1$s_exp_of(-x)); }\n";
 
 /* What is left of k times half of pi, by a series; of the n-th quarter. */
-static const char sine[] =
+static const char quarter[] = /* of sine and cosine */
     "static double %1$s_quarter_of(double x, long n) {\n"
     "    const double zero = 0, size = x < 0 ? -x : x;\n"
     "    if (!(size <= 131072)) return zero / zero;\n"
@@ -85,7 +85,9 @@ static const char sine[] =
     "    double sum = 0, term = odd ? 1 : r;\n"
     "    for (int i = odd ? 1 : 2; i < 26; i += 2) sum += term, term *= -r * r / (i * (i + 1));\n"
     "    return (k + n) / 2 %% 2 ? -sum : sum;\n"
-    "}\n"
+    "}\n";
+
+static const char sine[] =
     "static double %1$s_sin_of(double x) {\n"
     "    return x < 0 ? -%1$s_quarter_of(x, 0) : x == 0 ? x : %1$s_quarter_of(x, 0);\n"
     "}\n";
@@ -184,7 +186,7 @@ static const struct {
     [AT_FUNCTION_ERF] = {error_function, AT_FUNCTION_EXP},
     [AT_FUNCTION_SIGMOID] = {logistic, AT_FUNCTION_EXP},
     [AT_FUNCTION_SIN] = {sine, -1},
-    [AT_FUNCTION_COS] = {cosine, AT_FUNCTION_SIN},
+    [AT_FUNCTION_COS] = {cosine, -1},
     [AT_FUNCTION_ABS] = {magnitude, -1},
     [AT_FUNCTION_FLOOR] = {rounded_down, -1},
     [AT_FUNCTION_CEIL] = {rounded_up, -1},
@@ -212,6 +214,7 @@ void function_texts(const at_compute *c, const char *entry, at_text *out) {
         if (x->body) at_expr_walk(x->body, see, used);
     }
     used[AT_FUNCTION_HALF] |= reads[AT_F16];
+    if (used[AT_FUNCTION_SIN] || used[AT_FUNCTION_COS]) at_text_addf(out, quarter, entry);
     for (int f = 0; f < AT_FUNCTION_COUNT; f++)
         if (used[f]) at_text_addf(out, texts[f].text, entry);
     if (reads[AT_BF16]) at_text_addf(out, upper, entry);

@@ -47,7 +47,9 @@ static at_net *made_network(void) {
     onnx_node(&g, "Split", "beside", "first rest", "axis=1");
     onnx_node(&g, "Sub", "rest first", "between", "");
     onnx_node(&g, "Concat", "c2 int", "out", "axis=1"); /* and here inside of an output */
+    onnx_node(&g, "Cos", "between", "turned", "");      /* of which the sine is no part */
     onnx_output(&g, "between");
+    onnx_output(&g, "turned");
     onnx_output(&g, "out");
     onnx_input(&g, "half", AT_NET_FLOAT16, "2,33");
     onnx_input(&g, "brain", AT_NET_BFLOAT16, "33");
