@@ -39,10 +39,13 @@ at_status at_emit_parts(at_arena *a, const at_file_kernel *kernels, int n, const
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-void at_emit_check_includes(at_text *out, bool threads) {
-    enum { MOST = 256 }; /* tensors of a computation */
+void at_emit_check_includes(at_text *out, const at_file_kernel *kernels, int n) {
+    int apart = 0; /* the most tensors of a kernel that runs apart */
+    for (int i = 0; i < n; i++)
+        if (kernels[i].threads > 1 && kernels[i].kernel->num_params > apart)
+            apart = kernels[i].kernel->num_params;
     at_file_main_includes(out);
-    at_file_apart_helper(threads ? MOST : 0, out);
+    at_file_apart_helper(apart, out);
 }
 
 /* Tensors as they are without what lies between their rows. */

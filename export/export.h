@@ -87,8 +87,8 @@ typedef struct at_part_options {
 } at_part_options;
 at_status at_emit_parts(at_arena *a, const at_file_kernel *kernels, int n, const bool *is_late,
                         const at_part_options *o, const char **before, at_text *out, at_error *err);
-/* What a source with checks begins with; threads: any kernel runs on several. */
-void at_emit_check_includes(at_text *out, bool threads);
+/* What a source with checks of these kernels begins with. */
+void at_emit_check_includes(at_text *out, const at_file_kernel *kernels, int n);
 /* at_check_NAME() of each of these kernels, which at_emit_parts wrote: 0 where it computes what its
  * text says of data that are made for it, as the main of at_emit_file does. */
 at_status at_emit_part_checks(at_arena *a, const at_file_kernel *kernels, int n,

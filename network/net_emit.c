@@ -487,28 +487,40 @@ static at_status add_program(at_text *out, const at_net_program *programs, int n
     return AT_OK;
 }
 
+/* Programs of one set behind each other, which share its types. */
+static at_status add_programs(at_text *out, const at_net_program *programs,
+                              const at_net_build *builds, int n, const at_net_emit_options *o,
+                              checked_kernels *checked, at_error *err) {
+    const int sets = num_sets(n, o);
+    const char *before = NULL;
+    for (int k = 0; k < n; k++) {
+        const int i = k % (n / sets) * sets + k / (n / sets);
+        AT_TRY(add_program(out, programs, i, &builds[i], o,
+                           joined(programs->arena, o->sized ? o->sized->suffix[i / sets] : "",
+                                  sets > 1 ? at_net_set_of(&programs[i]) : ""),
+                           sets > 1 && i < sets, &before, checked, err));
+    }
+    return AT_OK;
+}
+
 at_status at_net_emit(const at_net_program *programs, const at_net_build *builds, int n,
                       const at_net_emit_options *o, at_net_emitted *out, at_error *err) {
-    at_text *source = &out->source;
-    const char *before = NULL;
+    at_text *source = &out->source, kernels = {0};
     const int sets = num_sets(n, o);
     checked_kernels all = {0};
     AT_TRY(check_types(programs, err));
     at_net_weights_head(programs, n, out->head);
     add_header(&out->header, programs, n, o);
     add_head(source, programs, n, o);
-    if (o->expected) at_emit_check_includes(source, programs->threads > 1);
+    const at_status s = add_programs(&kernels, programs, builds, n, o, &all, err);
+    if (o->expected) at_emit_check_includes(source, all.kernels.data, all.kernels.len);
     at_text_addf(source, "#include \"%s\"\n\n", o->header);
     at_net_add_halves(source, programs, n, o->expected != NULL);
     at_net_add_whole(source, programs, n, o->sized ? o->sized->loops : NULL);
     at_net_emit_head(source, out->head, o);
-    for (int k = 0; k < n; k++) { /* programs of one set behind each other, which share its types */
-        const int i = k % (n / sets) * sets + k / (n / sets);
-        AT_TRY(add_program(source, programs, i, &builds[i], o,
-                           joined(programs->arena, o->sized ? o->sized->suffix[i / sets] : "",
-                                  sets > 1 ? at_net_set_of(&programs[i]) : ""),
-                           sets > 1 && i < sets, &before, &all, err));
-    }
+    at_text_add(source, at_text_str(&kernels));
+    at_text_free(&kernels);
+    if (s != AT_OK) return s;
     at_net_emit_weights(source, programs, n, out->head, o);
     add_workspace(source, programs, n, o);
     for (int i = 0; i < n && sets > 1; i += sets)
