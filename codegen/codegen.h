@@ -33,8 +33,8 @@ typedef struct at_lower_options {
     bool pack_inline;        /* packing stages stay inside the kernel (and its time) */
     bool without_pack;       /* the function that packs is left out: somebody else has packed */
     int64_t prefetch_above;  /* weights of a sum, and inputs that it reads once, larger than this
-                                many  bytes (the second-level cache) are prefetched, unless the tree
-                                says  otherwise; 0: never */
+                                many bytes (the second-level cache) are prefetched, unless the tree
+                                says otherwise; 0: never */
     int64_t
         prefetch_room; /* of a cache that holds blocks of them which are asked for ahead; 0: none */
     const char *name;  /* prefix of emitted functions; a C identifier */

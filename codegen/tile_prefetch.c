@@ -31,7 +31,8 @@ void at_build_prefetch(at_builder *b, int tensor, int from, int64_t off) {
     const int64_t apart = n && n->stmt.lines_apart ? n->stmt.lines_apart * line : line;
     for (int i = 0; n && off % apart == 0 && i < n->stmt.num_prefetch; i++) {
         const at_prefetch *p = &n->stmt.prefetch[i];
-        if (p->tensor != tensor || p->bytes <= 0) continue;
+        /* what lies beyond 32 bits no operand of an instruction reaches */
+        if (p->tensor != tensor || p->bytes <= 0 || off * bytes + p->bytes > INT32_MAX) continue;
         at_tile_op *op = at_build_emit(b, AT_T_PREFETCH);
         op->slot = (int16_t)from;
         op->off = off + p->bytes / bytes;
