@@ -53,7 +53,7 @@ void at_file_apart_helper(int most, at_text *out) {
 
 static void may_write(at_text *out, const at_face_tensor *t, char letter, int i) {
     const int bytes = letter == 'g' ? 8 : (int)at_type_bytes(t->type);
-    const int64_t n = letter == 'c' ? at_file_elements_in_blocks(t) : t->elements;
+    const int64_t n = letter == 'c' ? at_face_elements_in_blocks(t) : t->elements;
     at_text_addf(out, "    at_may_write(%c%d, %lldUL * %d);\n", letter, i, (long long)n, bytes);
 }
 

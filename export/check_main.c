@@ -68,10 +68,6 @@ static bool has_blocks(const at_face *f, const at_face_tensor *t) {
     return t->row || (f->fast && t->laid_out && !t->ahead);
 }
 
-int64_t at_file_elements_in_blocks(const at_face_tensor *t) {
-    return t->row ? t->elements / t->own * t->row : t->elements;
-}
-
 static void allocate(at_text *out, const at_face *f, bool exact) {
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
@@ -84,7 +80,7 @@ static void allocate(at_text *out, const at_face *f, bool exact) {
                          (long long)t->elements);
         if (has_blocks(f, t))
             at_text_addf(out, "    %s *c%d = at_allocate(%lldUL * %d);\n", type, i,
-                         (long long)at_file_elements_in_blocks(t), bytes);
+                         (long long)at_face_elements_in_blocks(t), bytes);
         if (t->is_ordered)
             at_text_addf(out, "    %s *own%d = at_allocate(%lldUL * %d);\n", type, i,
                          (long long)t->elements, bytes);

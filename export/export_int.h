@@ -44,6 +44,8 @@ typedef struct at_face {
 
 at_status at_face_make(at_arena *a, const at_file_kernel *f, at_abi abi, at_face *out,
                        at_error *err);
+/* Of the array of a tensor in blocks or in longer rows. */
+int64_t at_face_elements_in_blocks(const at_face_tensor *t);
 
 /* Lists of parameters, as every function has them. */
 typedef enum at_role_of_call {
@@ -137,8 +139,6 @@ void at_file_fill_halves(at_text *out, const at_face_tensor *t, int at, const at
 void at_file_cover_helper(at_text *out);
 void at_file_begin_cover(at_text *out, const at_face *f, const at_draw *draw);
 void at_file_end_cover(at_text *out, const at_face *f, const at_draw *draw);
-/* Of the array of a tensor in blocks or in longer rows. */
-int64_t at_file_elements_in_blocks(const at_face_tensor *t);
 /* Around a call whose parallel loops run apart; letters: of the array of each tensor. */
 void at_file_apart_helper(int most, at_text *out); /* most: tensors of a kernel */
 void at_file_begin_apart(at_text *out, const at_face *f, const char *letters);

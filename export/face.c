@@ -147,3 +147,7 @@ at_status at_face_make(at_arena *a, const at_file_kernel *f, at_abi abi, at_face
     }
     return AT_OK;
 }
+
+int64_t at_face_elements_in_blocks(const at_face_tensor *t) {
+    return t->row ? t->elements / t->own * t->row : t->elements;
+}
