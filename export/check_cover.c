@@ -35,25 +35,27 @@ static void begin_rows(at_text *out, const at_cover *x) {
     at_text_add(out, "    {\n");
     list(out, "extent", x->extent, x->axes);
     list(out, "stride", x->stride, x->axes);
-    at_text_addf(out,
-                 "    for (long row = 0; row < %1$lldL; row++) {\n"
-                 "        long group = (run + row * %8$lldL) %% %2$lldL, place = group * %3$lldL + "
-                 "group * 5 %% %3$lldL;\n"
-                 "        long at = at_offset(%4$lldL, %5$d, %6$d, extent, stride, row, place < "
-                 "%7$lldL ? place : %7$lldL - 1);\n",
-                 (long long)x->rows, (long long)groups, (long long)x->group, (long long)x->base,
-                 x->row_axes, x->axes, (long long)x->terms, (long long)x->between);
+    at_text_addf(
+        out,
+        "    for (long row = 0; row < %1$lldL; row++) {\n"
+        "        long group = (run + row * %8$lldL) %% %2$lldL, place = group * %3$lldL + "
+        "group * 5 %% %3$lldL;\n"
+        "        if (run < %9$d) place = run %% 2 ? run / 2 %% %7$lldL : %7$lldL - 1 - run "
+        "/ 2 %% %7$lldL;\n"
+        "        long at = at_offset(%4$lldL, %5$d, %6$d, extent, stride, row, place < "
+        "%7$lldL ? place : %7$lldL - 1);\n",
+        (long long)x->rows, (long long)groups, (long long)x->group, (long long)x->base, x->row_axes,
+        x->axes, (long long)x->terms, (long long)x->between, AT_COVER_ENDS);
 }
 
 void at_file_begin_cover(at_text *out, const at_face *f, const at_draw *draw) {
-    int64_t runs = 0;
     for (int k = 0; k < draw->covers.len; k++) {
         const at_cover *x = &draw->covers.data[k];
         at_text_addf(out, "    static %s kept%d[%lldL];\n",
                      at_type_of(f->tensors[input_of(f, x)].type)->c, k, (long long)x->rows);
-        if (x->runs > runs) runs = x->runs;
     }
-    at_text_addf(out, "    for (long run = 0; run < %lldL; run++) {\n", (long long)runs);
+    at_text_addf(out, "    for (long run = 0; run < %lldL; run++) {\n",
+                 (long long)at_cover_runs(draw));
     for (int k = 0; k < draw->covers.len; k++) {
         const at_cover *x = &draw->covers.data[k];
         const int i = input_of(f, x);

@@ -1,5 +1,6 @@
 /* runtime/job.c: one job inside the worker, from its code to its times. */
 #include "runtime/inside.h"
+#include "runtime/cover.h"
 #include "runtime/par_apart.h"
 
 #include <string.h>
@@ -98,25 +99,6 @@ static at_job_end check_other_data(const at_inside *in, const at_job *job, int f
     return AT_JOB_RAN;
 }
 
-/* What nobody has expected values for goes to the parent, who puts it into the store. */
-static void publish(const at_inside *in, const at_job *job, const at_place *places) {
-    static struct {
-        at_output_head head;
-        char bytes[AT_OUTPUT_BYTES];
-    } part;
-    const at_channel parent = {.fd = in->fd};
-    for (int i = 0; i < job->num_bufs; i++) {
-        const at_buf *b = &job->bufs[i];
-        for (int64_t n, done = 0; b->role == AT_BUF_OUT && done < b->size_bytes; done += n) {
-            n = b->size_bytes - done < AT_OUTPUT_BYTES ? b->size_bytes - done : AT_OUTPUT_BYTES;
-            part.head = (at_output_head){i, done};
-            memcpy(part.bytes, places[i].start + done, (size_t)n);
-            if (at_msg_send(&parent, AT_MSG_OUTPUT, &part, sizeof part.head + (size_t)n))
-                _exit(1); /* nobody is there */
-        }
-    }
-}
-
 static int run_last(at_run *r, const at_job *job) {
     if (r->fresh) at_run_freshen(r);
     r->registers = at_large_word(job->unwritten_sign, job->data_set);
@@ -178,7 +160,13 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
         begin_again(in);
         at_crash_places(places, job->num_bufs + 1);
     }
-    if (!job->expected_offset) publish(in, job, places);
+    if (!out->is_cut && job->cover_runs) {
+        begin_again(in);
+        if (at_job_cover(in, job, code, out)) return out->end;
+        begin_again(in);
+        at_crash_places(places, job->num_bufs + 1);
+    }
+    if (!job->expected_offset) at_job_publish(in, job, places, 0);
     return AT_JOB_RAN;
 }
 

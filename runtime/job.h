@@ -43,7 +43,17 @@ typedef struct at_buf {
      */
     int64_t before_offset, other_before_offset[AT_MOST_OTHERS];
     bool is_fresh, stays;
+    /* Of the runs of at_job.cover_runs: where an input lies that they have, and in each run other
+     * elements of it are others (at_move, num_moves a run); where an output's expected values (and
+     * limits) of the first run lie, and how many bytes behind those of each next. */
+    int64_t cover_offset, moves_offset, cover_step;
+    int num_moves;
 } at_buf;
+/* In the store: an element becomes another one, for a run. */
+typedef struct at_move {
+    int64_t at; /* of its bytes */
+    uint32_t bits;
+} at_move;
 
 /* A computation has at most 256 tensors, and a reference two buffers for each output. */
 #define AT_MAX_BUFS 512
@@ -85,6 +95,12 @@ typedef struct at_job {
     bool has_limits;
     bool paranoid; /* buffers and workspace between guard pages, at both ends in turn (two runs; the
                     * second with the other data) */
+    /* Further check runs, of data in which a few elements are others each time: as many as a few
+     * milliseconds allow, or, of what is not timed in pairs, some tenths of a second; the first
+     * ones always, others from one on that pair_seed draws. With expected_offset NULL, in order:
+     * their outputs become the expected ones, and at_outcome.cover_runs says how many came. 0:
+     * none. */
+    int64_t cover_runs;
     bool run_only; /* not timed; with expected_offset NULL: how a reference fills expected values */
     /* Timing, AutoTVM's meaning: 1 + number*repeat calls, number raised until a repeat lasts
      * min_repeat_ms; at most AT_MAX_SAMPLES repeats. number 0: chosen so that a repeat lasts
@@ -156,8 +172,9 @@ typedef struct at_outcome {
     char error[1024]; /* text; of a wrong answer: first differing element, both values, how many */
     double costs_s[AT_MAX_SAMPLES]; /* seconds per run, one per repeat, in measured order */
     int num_costs;
-    int number;    /* runs that the last of them is the mean of */
-    bool at_least; /* the check run was so slow that nothing else was timed */
+    int number;         /* runs that the last of them is the mean of */
+    bool at_least;      /* the check run was so slow that nothing else was timed */
+    int64_t cover_runs; /* see at_job */
     bool is_cut; /* at_least, and not even run to its end: its outputs are not known to be right */
     int num_pairs;
     bool is_bracketed; /* so much slower than the anchor that each run stands between blocks of its

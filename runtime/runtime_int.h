@@ -73,7 +73,7 @@ int at_wait(struct pollfd *p, int n, int64_t deadline_ns);
 
 /* What both must agree on: a number that goes up when messages change, and the sizes of what they
  * hold. */
-enum { AT_PROTOCOL = 7, AT_PROTOCOL_BYTES = 96 };
+enum { AT_PROTOCOL = 8, AT_PROTOCOL_BYTES = 96 };
 void at_protocol_text(char out[AT_PROTOCOL_BYTES]);
 /* So much of an outcome is sent: up to its last pair. */
 size_t at_outcome_bytes(const at_outcome *o);
@@ -101,6 +101,7 @@ typedef struct at_ready {
 enum { AT_OUTPUT_BYTES = 1 << 20 }; /* behind the head, at most */
 typedef struct at_output_head {
     int64_t buf, begin; /* which buffer of the job, and from which of its bytes on */
+    int64_t run;        /* 0: the first; above: that of at_job.cover_runs, from 1 on */
 } at_output_head;
 
 typedef struct at_peak_job {

@@ -16,7 +16,8 @@
 #define FLUSHES 10
 #define FLUSH_NS 4                     /* per byte */
 #define MOST_SOURCE (64 << 10)         /* milliseconds of TinyCC's time */
-#define MOST_RUNS (5 + AT_MOST_OTHERS) /* behind the first: both ends, other data, timing */
+#define MOST_RUNS (7 + AT_MOST_OTHERS) /* behind the first: both ends, other data, moves, timing   \
+                                        */
 #define DEFAULT_TIMEOUT_S 10           /* AutoTVM's, of build and run alike */
 
 /* ---- one job -------------------------------------------------------------------------------- */
@@ -110,9 +111,10 @@ static bool store_output(at_worker *w, const at_job *job, const at_msg *m) {
     if (head.buf < 0 || head.buf >= job->num_bufs) return false;
     const at_buf *b = &job->bufs[head.buf];
     if (b->role != AT_BUF_OUT || head.begin < 0 || n > b->size_bytes ||
-        head.begin > b->size_bytes - n)
+        head.begin > b->size_bytes - n || head.run < 0 || head.run > job->cover_runs)
         return false;
-    memcpy(at_store_at(w->store, b->offset + head.begin), m->data + sizeof head, (size_t)n);
+    const int64_t at = head.run ? b->cover_offset + (head.run - 1) * b->cover_step : b->offset;
+    memcpy(at_store_at(w->store, at + head.begin), m->data + sizeof head, (size_t)n);
     return true;
 }
 

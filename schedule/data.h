@@ -43,10 +43,11 @@ typedef struct at_placed {
     bool stays; /* also where what is drawn is made smaller (at_dataset_shrink) */
 } at_placed;
 
-/* Few long rows of an input, of each of which one element wins: in each run one of another group of
- * places, of row 0 that of the run's number, of each row that of so many groups behind the one
- * before, round and round. */
-enum { AT_COVER_AXES = 32 };
+/* Few long rows of an input, of each of which one element wins: in the first runs the first and the
+ * last places in turn, of all rows the same; then in each run one of another group of places, of
+ * row 0 that of the run's number, of each row that of so many groups behind the one before, round
+ * and round. */
+enum { AT_COVER_AXES = 32, AT_COVER_ENDS = 64 };
 typedef struct at_cover {
     int tensor;
     int64_t rows, terms, group, between, runs;
@@ -56,6 +57,9 @@ typedef struct at_cover {
     double value, unit; /* the winner of a row is row % different units beyond value */
     int64_t different;
 } at_cover;
+/* Where the winner of a row is in a run, and what it is. */
+int64_t at_cover_offset(const at_cover *x, int64_t run, int64_t row);
+double at_cover_value(const at_cover *x, int64_t row);
 
 /* One set of data. */
 typedef struct at_draw {
@@ -65,6 +69,10 @@ typedef struct at_draw {
     int entries;             /* which draw of entries index tensors have: 0 or 1 (at_index_fill) */
     bool is_coarse;          /* integers are multiples of a power of two (at_data_wholes) */
 } at_draw;
+/* The runs of a draw, in which all covers have theirs; and the order to make them in where all may
+ * be too many: ends first, then others so that those made so far lie evenly. */
+int64_t at_cover_runs(const at_draw *draw);
+int64_t *at_cover_order(at_arena *a, int64_t runs);
 
 enum { AT_MOST_DRAWS = 4 };
 

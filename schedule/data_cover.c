@@ -3,6 +3,8 @@
  * where one of the vector's elements wins. */
 #include "schedule/data_int.h"
 
+#include <math.h>
+
 enum {
     LEAST_GROUP = 4,
     VECTOR = 16,
@@ -11,6 +13,7 @@ enum {
     DIFFERENT = 3,
     MOST_RANGE = 16
 };
+#define LEAST_SHARE 0.75 /* of the largest, of what a winner is multiplied by */
 #define MOST_WORK 0x1p28 /* elements in all runs: some tenths of a second of plain loops */
 
 static int64_t offset_at(const at_cover *x, int64_t row, int64_t place) {
@@ -21,6 +24,42 @@ static int64_t offset_at(const at_cover *x, int64_t row, int64_t place) {
         *n /= x->extent[i];
     }
     return offset;
+}
+
+int64_t at_cover_offset(const at_cover *x, int64_t run, int64_t row) {
+    const int64_t groups = (x->terms + x->group - 1) / x->group;
+    if (run < AT_COVER_ENDS) {
+        const int64_t from_end = run / 2 % x->terms;
+        return offset_at(x, row, run % 2 ? from_end : x->terms - 1 - from_end);
+    }
+    const int64_t group = (run + row * x->between) % groups,
+                  place = group * x->group + group * 5 % x->group;
+    return offset_at(x, row, place < x->terms ? place : x->terms - 1);
+}
+
+double at_cover_value(const at_cover *x, int64_t row) {
+    return x->value + x->unit * (double)(row % x->different);
+}
+
+int64_t at_cover_runs(const at_draw *draw) {
+    int64_t runs = 0;
+    for (int k = 0; k < draw->covers.len; k++)
+        if (draw->covers.data[k].runs > runs) runs = draw->covers.data[k].runs;
+    return runs;
+}
+
+/* Behind the ends their numbers with the bits of a counter turned round. */
+int64_t *at_cover_order(at_arena *a, int64_t runs) {
+    int64_t *order = AT_NEW_ARRAY(a, int64_t, runs), n = 0;
+    int bits = 0;
+    while ((int64_t)1 << bits < runs - AT_COVER_ENDS) bits++;
+    for (; n < runs && n < AT_COVER_ENDS; n++) order[n] = n;
+    for (int64_t i = 0; n < runs; i++) {
+        int64_t turned = 0;
+        for (int k = 0; k < bits; k++) turned |= (i >> k & 1) << (bits - 1 - k);
+        if (turned < runs - AT_COVER_ENDS) order[n++] = AT_COVER_ENDS + turned;
+    }
+    return order;
 }
 
 /* The offset as a sum over the digits of row and place; false: it is none. */
@@ -64,10 +103,37 @@ static bool find_groups(const data_rows *r, at_cover *x) {
         for (x->group = LEAST_GROUP; x->group <= (every_row ? VECTOR : MOST_GROUP); x->group *= 2) {
             const int64_t groups = (x->terms + x->group - 1) / x->group;
             x->between = (groups + x->rows - 1) / x->rows;
-            x->runs = every_row ? groups : x->between;
-            if (x->between > 1 && x->runs <= MOST_RUNS && all * (double)x->runs <= MOST_WORK)
-                return true;
+            const int64_t runs = every_row ? groups : x->between;
+            x->runs = AT_COVER_ENDS + runs;
+            if (x->between > 1 && runs <= MOST_RUNS && all * (double)runs <= MOST_WORK) return true;
         }
+    return false;
+}
+
+/* What else is drawn stays well above 0, so that it does not decide whether the largest or the
+ * smallest element wins, nor by much how far it does. */
+static at_fill *fill_above_0(const data_rows *r) {
+    const data_ruler *ruler = r->ruler;
+    at_fill *fill =
+        at_copy(ruler->arena, r->draw->fill, sizeof *r->draw->fill * (size_t)ruler->c->num_tensors);
+    for (int t = 0; t < ruler->c->num_tensors; t++) {
+        const at_tensor *x = &ruler->c->tensors[t];
+        const bool is_float = x->role != AT_ROLE_INDEX && !at_type_of(x->type)->is_int;
+        if (t != r->tensor && is_float && data_is_drawn(ruler, t) && !fill[t].row &&
+            fill[t].lo < LEAST_SHARE * fill[t].hi)
+            fill[t].lo = ceil(LEAST_SHARE * fill[t].hi);
+    }
+    return fill;
+}
+
+/* Rows of which the largest element wins, or the smallest, perhaps with other fills. */
+static bool find_rows(const data_ruler *ruler, int stage, at_draw *draw, data_rows *r) {
+    at_fill *before = draw->fill;
+    if (!data_rows_find(r, ruler, stage, draw)) return false;
+    if (r->winner != DATA_EITHER) return true;
+    draw->fill = fill_above_0(r);
+    if (data_rows_find(r, ruler, stage, draw) && r->winner != DATA_EITHER) return true;
+    draw->fill = before;
     return false;
 }
 
@@ -75,15 +141,17 @@ void data_cover(const data_ruler *ruler, at_draw *draw) {
     for (int s = 0; s < ruler->c->num_tensors; s++) {
         data_rows r;
         at_cover x = {0};
-        if (!data_rows_find(&r, ruler, s, draw) || r.winner == DATA_EITHER ||
-            !data_rows_may_change(&r))
-            continue;
+        at_fill *before = draw->fill;
+        if (!find_rows(ruler, s, draw, &r) || !data_rows_may_change(&r)) continue;
         const at_fill *f = &draw->fill[r.tensor];
         const bool is_high = r.winner == DATA_HIGH, is_whole = data_rows_are_whole(&r);
         x.tensor = r.tensor;
         const bool is_shared = r.num * r.terms > data_elements_of(ruler, r.tensor);
         x.rows = is_shared ? 1 : r.num, x.terms = r.terms;
-        if (f->row || !find_groups(&r, &x) || !find_strides(&r, &x)) continue;
+        if (f->row || !find_groups(&r, &x) || !find_strides(&r, &x)) {
+            draw->fill = before;
+            continue;
+        }
         x.value = data_rows_end(&r, is_high, data_rows_beyond(&r));
         x.unit = is_whole ? 0 : f->unit * (is_high ? -1 : 1);
         x.different = is_whole || f->hi - f->lo < MOST_RANGE ? 1 : DIFFERENT;

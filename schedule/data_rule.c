@@ -17,6 +17,7 @@ enum {
  * the text does shall be exact, too. */
 #define SPREAD_RATIO 0x1p21
 #define SPREAD_MOST 0x1p20
+#define SPREAD_F16 0x1p13 /* winners lie up to four times as far from 0 */
 #define SPREAD_OTHERS 0x1p10
 #define SPREAD_FACTORS 0x1p4 /* a small one would leave nothing of what it is multiplied by */
 /* Bounds of other sizes are a matter of safety, as of a divisor that must not be 0. */
@@ -269,7 +270,8 @@ static double most_spread(const data_ruler *r, int tensor) {
 static void spread(data_ruler *r) {
     int64_t done = -1;
     for (int t = 0; t < r->c->num_tensors; t++)
-        if (data_is_drawn(r, t) && data_meets_extreme(r, t)) spread_one(r, t, SPREAD_MOST);
+        if (data_is_drawn(r, t) && data_meets_extreme(r, t))
+            spread_one(r, t, r->c->tensors[t].type == AT_F16 ? SPREAD_F16 : SPREAD_MOST);
     for (bool any = true; any;) {
         int64_t least = INT64_MAX;
         for (int t = 0; t < r->c->num_tensors; t++)

@@ -3,6 +3,7 @@
 #ifndef AT_ENGINE_BENCH_H
 #define AT_ENGINE_BENCH_H
 
+#include "engine/data/dataset_cover.h"
 #include "engine/measure/session.h"
 
 /* What trials are timed against (anchors.h). */
@@ -53,6 +54,9 @@ struct at_bench {
     at_dataset data, others[AT_MOST_OTHERS]; /* others: of further check runs, and of the second of
                                                 paranoid's */
     int num_others;
+    at_dataset cover; /* of check runs whose winners go from place to place; its store is NULL where
+                         there are none */
+    at_moved moved;
     bool is_projected; /* the expected outputs are a candidate's: see reference.h */
     at_worker *worker;
     at_anchors anchors;

@@ -5,6 +5,18 @@ static int own(const at_places *where, int tensor) {
     return where->tensor_of && tensor >= 0 ? where->tensor_of[tensor] : tensor;
 }
 
+static void add_moves(const at_places *where, int tensor, at_buf *b) {
+    const at_moved *m = where->moved;
+    if (b->role == AT_BUF_OUT) {
+        b->cover_offset = m->expected[tensor];
+        b->cover_step = m->step[tensor];
+        return;
+    }
+    b->cover_offset = where->cover_at[tensor];
+    b->moves_offset = m->moves[tensor];
+    b->num_moves = m->num[tensor];
+}
+
 static at_buf buffer(const at_param *p, const at_places *where) {
     static const at_buf_role roles[] = {
         [AT_PARAM_IN] = AT_BUF_IN, [AT_PARAM_OUT] = AT_BUF_OUT, [AT_PARAM_PACKED] = AT_BUF_PACKED};
@@ -25,6 +37,7 @@ static at_buf buffer(const at_param *p, const at_places *where) {
         b.other_offset[set] =
             b.role == AT_BUF_OUT ? where->other_expected[set][tensor] : at[tensor];
     }
+    if (where->moved) add_moves(where, tensor, &b);
     return b;
 }
 
@@ -55,6 +68,7 @@ at_job at_kernel_job(at_arena *a, const at_kernel *k, int threads, const at_plac
     job.expected_offset = expected;
     job.workspace_bytes = k->workspace_bytes + k->workspace_per_thread_bytes * threads;
     job.threads = threads;
+    if (where->moved) job.cover_runs = where->moved->runs;
     return job;
 }
 

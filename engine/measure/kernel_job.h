@@ -4,6 +4,7 @@
 #define AT_ENGINE_KERNEL_JOB_H
 
 #include "codegen/codegen.h"
+#include "engine/data/dataset_cover.h"
 #include "runtime/runtime.h"
 
 /* By tensor of the computation: offsets in a store, or whatever else the caller finds them by. */
@@ -12,6 +13,8 @@ typedef struct at_places {
     const int64_t *expected; /* outputs as they should be (and limits) */
     int num_others;          /* sets of other data, of which the same */
     const int64_t *other_at[AT_MOST_OTHERS], *other_expected[AT_MOST_OTHERS];
+    const at_moved *moved; /* and runs with winners that move, of inputs at cover_at; NULL: none */
+    const int64_t *cover_at;
     const int *tensor_of; /* which of those the kernel's tensors are; NULL: they are the same */
 } at_places;
 

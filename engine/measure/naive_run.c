@@ -40,6 +40,25 @@ static void add_buffers(const at_dataset *d, const at_buf *sums, at_buf *bufs, i
         }
 }
 
+/* Limits lie behind what outputs should be, in each run. */
+static void add_moves(const at_dataset *d, const at_moved *m, at_job *job, at_buf *bufs) {
+    const at_compute *c = d->compute;
+    int n = 0;
+    job->cover_runs = m->runs;
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (!at_dataset_keeps(&c->tensors[t]) || c->tensors[t].is_output) continue;
+        bufs[n].cover_offset = d->offset[t];
+        bufs[n].moves_offset = m->moves[t];
+        bufs[n++].num_moves = m->num[t];
+    }
+    for (int limits = 0; limits <= !d->is_exact; limits++)
+        for (int t = 0; t < c->num_tensors; t++) {
+            if (!c->tensors[t].is_output) continue;
+            bufs[n].cover_offset = m->expected[t] + (limits ? at_limits_at(d->size_bytes[t]) : 0);
+            bufs[n++].cover_step = m->step[t];
+        }
+}
+
 /* What is left of a time limit, which is no limit of one kernel. */
 static double most_seconds(const at_session *s) {
     double left_s = (double)(s->deadline_ns - at_now_ns()) * 1e-9;
@@ -103,6 +122,8 @@ at_status at_naive_begin(at_session *s, const at_dataset *d, const at_naive_code
                                  code->points));
     at_buf *bufs = AT_NEW_ARRAY(a, at_buf, 2 * d->compute->num_tensors);
     add_buffers(d, code->sums, bufs, &r->job.num_bufs);
+    if (code->moved) add_moves(d, code->moved, &r->job, bufs);
+    r->moved = code->moved;
     r->job.bufs = bufs;
     if (at_naive_is_long(code->points) && at_compiler_available(AT_GCC)) compile_by_gcc(s, &r->job);
     r->job.run_timeout_s = most_seconds(s); /* a compiler took some */
@@ -126,6 +147,7 @@ at_status at_naive_end(at_session *s, at_naive_run *r, at_error *err) {
     if (outcome.end)
         return at_fail(err, AT_E_BUG, "the reference failed (%s): %s",
                        at_err_no_name(at_error_of_job(outcome.end)), outcome.error);
+    if (r->moved) r->moved->runs = outcome.cover_runs;
     return AT_OK;
 }
 

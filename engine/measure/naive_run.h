@@ -3,6 +3,7 @@
 #ifndef AT_ENGINE_NAIVE_RUN_H
 #define AT_ENGINE_NAIVE_RUN_H
 
+#include "engine/data/dataset_cover.h"
 #include "engine/measure/measure.h"
 
 #define AT_NAIVE_ENTRY "reference"
@@ -12,7 +13,8 @@ typedef struct at_naive_code {
     int64_t workspace_bytes;
     double points; /* of a sum that it takes as long as */
     const at_buf
-        *sums; /* what it writes instead of the output, of a projection; NULL: the output */
+        *sums;       /* what it writes instead of the output, of a projection; NULL: the output */
+    at_moved *moved; /* runs of it besides, which say how many came; NULL: none */
 } at_naive_code;
 
 /* Prints a text of that kind, as schedule.h has them: it becomes *out, in the session's scratch. */
@@ -29,6 +31,7 @@ bool at_naive_is_long(double points);
  * where this gives AT_OK. AT_E_USAGE: it exceeds this machine. AT_E_INTERRUPTED AT_E_BUG */
 typedef struct at_naive_run {
     at_job job;
+    at_moved *moved;
 } at_naive_run;
 at_status at_naive_begin(at_session *s, const at_dataset *d, const at_naive_code *code,
                          at_naive_run *r, at_error *err);

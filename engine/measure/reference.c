@@ -254,6 +254,14 @@ at_status at_reference_run(at_session *s, at_error *err) {
     return check_finite(s, err);
 }
 
+at_status at_reference_run_moved(at_session *s, at_moved *moved, at_error *err) {
+    at_naive_code code;
+    AT_TRY(print_whole(s, &code, err));
+    code.points *= (double)moved->runs;
+    code.moved = moved;
+    return at_naive_run_whole(s, &s->bench->data, &code, err);
+}
+
 /* ---- data and their outputs ------------------------------------------------------------------ */
 
 static at_status end_of_filling(const at_session *s, const at_dataset *d, bool filled,

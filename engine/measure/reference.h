@@ -13,6 +13,9 @@
  * machine; AT_E_NO_VALID where they are not there by s->deadline_ns; AT_E_INPUT where an index lies
  * outside of its tensor; AT_E_INTERRUPTED, AT_E_BUG. */
 at_status at_reference_run(at_session *s, at_error *err);
+/* The same of runs, in each of which elements are moved; *moved then has those that there was time
+ * for. */
+at_status at_reference_run_moved(at_session *s, at_moved *moved, at_error *err);
 /* Data drawn from a seed. AT_E_NO_VALID where they are not there by s->deadline_ns;
  * AT_E_INTERRUPTED. */
 at_status at_reference_fill(at_session *s, at_dataset *d, uint64_t seed, at_error *err);

@@ -284,6 +284,9 @@ at_status at_session_reserve(at_session *s, at_error *err) {
         AT_TRY(at_session_dataset(s, b->data.store, false, other, err));
         other->draw = others ? b->num_others + 1 : 0;
     }
+    if (!at_dataset_has_cover(&s->bench->data)) return AT_OK;
+    AT_TRY(at_session_dataset(s, s->bench->data.store, false, &s->bench->cover, err));
+    at_dataset_take_cover(&s->bench->cover);
     return AT_OK;
 }
 
@@ -301,6 +304,20 @@ static at_status prepare_other(at_session *s, int number, at_error *err) {
     s->bench->data = *other;
     at_status status = at_reference_run(s, err);
     *other = s->bench->data;
+    s->bench->data = data;
+    return status;
+}
+
+/* Of runs whose winners go from place to place. */
+static at_status prepare_cover(at_session *s, at_error *err) {
+    at_dataset data = s->bench->data, *cover = &s->bench->cover;
+    if (!cover->store) return AT_OK;
+    cover->scale = data.scale;
+    AT_TRY(at_reference_fill(s, cover, s->options.seed, err));
+    AT_TRY(at_dataset_move(s->arena, cover, &s->bench->moved, err));
+    s->bench->data = *cover;
+    at_status status = at_reference_run_moved(s, &s->bench->moved, err);
+    *cover = s->bench->data;
     s->bench->data = data;
     return status;
 }
@@ -375,6 +392,7 @@ at_status at_session_finish(at_session *s, at_error *err) {
     s->bench->reference = NULL;
     at_session_count_by_data(s);
     for (int i = 0; i < s->bench->num_others; i++) AT_TRY(prepare_other(s, i, err));
+    AT_TRY(prepare_cover(s, err));
     at_arena_reset(s->scratch);
     tell_of_same(s);
     s->spent.reference_ns += at_now_ns() - begin_ns;
@@ -398,6 +416,7 @@ int64_t at_session_data_bytes(const at_session *s) {
     const at_bench *b = s->bench;
     int64_t bytes = at_dataset_bytes(&b->data);
     for (int i = 0; i < b->num_others; i++) bytes += at_dataset_bytes(&b->others[i]);
+    if (b->cover.store) bytes += at_dataset_bytes(&b->cover);
     return bytes;
 }
 
@@ -432,6 +451,8 @@ void at_session_stop(at_session *s) {
     s->bench->accuracy.limited = s->bench->accuracy.normal = (at_dataset){0};
     for (int i = 0; i < s->bench->num_others; i++) at_dataset_free(&s->bench->others[i]);
     s->bench->num_others = 0;
+    if (s->bench->cover.store) at_dataset_free(&s->bench->cover);
+    s->bench->moved = (at_moved){0};
     if (s->bench->data.store) at_dataset_free(&s->bench->data);
     s->bench->worker = NULL;
 }

@@ -140,7 +140,7 @@ static void expect(text_subject *s, at_dataset *d, const made *m) {
     put_away(out, bytes);
 }
 
-static void open_draw(text_subject *s, const at_task *task, at_dataset *d, int draw) {
+static void open_data(text_subject *s, const at_task *task, at_dataset *d) {
     at_error err = {0};
     const int n = s->compute->num_tensors;
     at_bsr b;
@@ -155,6 +155,22 @@ static void open_draw(text_subject *s, const at_task *task, at_dataset *d, int d
         d->bsr = b;
     }
     if (at_dataset_expect(s->arena, d, &err) != AT_OK) fail_msg("%s: %s", s->name, err.text);
+}
+
+static void open_cover(text_subject *s, const at_task *task) {
+    at_error err = {0};
+    if (!at_dataset_has_cover(&s->draw[0])) return;
+    open_data(s, task, &s->cover);
+    at_dataset_take_cover(&s->cover);
+    s->cover.scale = s->draw[0].scale;
+    if (!at_dataset_fill(&s->cover, 0)) fail_msg("%s: not filled", s->name);
+    if (at_dataset_move(s->arena, &s->cover, &s->moved, &err) != AT_OK)
+        fail_msg("%s: %s", s->name, err.text);
+}
+
+static void open_draw(text_subject *s, const at_task *task, at_dataset *d, int draw) {
+    const int n = s->compute->num_tensors;
+    open_data(s, task, d);
     d->draw = draw;
     if (!at_dataset_fill(d, (uint64_t)draw)) fail_msg("%s: not filled", s->name);
     at_data *data = AT_NEW_ARRAY(s->arena, at_data, n);
@@ -210,6 +226,7 @@ void text_subject_open(text_subject *s, const char *name, const char *args) {
     for (int k = 0; k < s->num_draws; k++) expect_of_size(s, k, &m);
     dlclose(m.object);
     for (int k = 1; k < s->num_draws; k++) put_apart(s, k);
+    open_cover(s, task);
     at_rng_seed(&rng, 1, 1);
     if (text_subject_differs_in_points(s, NULL, &rng))
         fail_msg("%s: elements are not what the reference says", name);
@@ -222,6 +239,7 @@ void text_subject_close(text_subject *s) {
         points_free(s->points[k]);
         at_dataset_free(&s->draw[k]);
     }
+    if (s->cover.store) at_dataset_free(&s->cover);
     at_arena_free(s->arena);
 }
 
@@ -301,11 +319,95 @@ static bool differs(const text_subject *s, const made *mutant) {
     return any;
 }
 
+/* back: inputs are again as they were. */
+static void move(const text_subject *s, int64_t run, char **kept, bool back) {
+    for (int t = 0; t < s->compute->num_tensors; t++) {
+        const int num = s->moved.num[t];
+        const size_t bytes = (size_t)at_type_bytes(s->compute->tensors[t].type);
+        if (!num) continue;
+        const at_move *moves =
+            (const at_move *)at_store_at(s->cover.store, s->moved.moves[t]) + run * num;
+        char *to = at_store_at(s->cover.store, s->cover.offset[t]);
+        for (int k = 0; k < num; k++)
+            memcpy(to + moves[k].at, back ? kept[t] + moves[k].at : (const char *)&moves[k].bits,
+                   bytes);
+    }
+}
+
+/* Limits lie so many bytes behind the right ones. */
+static bool outputs_differ(const text_subject *s, const char *right, const char *wrong,
+                           int64_t bytes) {
+    const at_dataset *d = &s->cover;
+    for (int t = 0; t < s->compute->num_tensors; t++) {
+        const at_type type = s->compute->tensors[t].type;
+        if (!s->compute->tensors[t].is_output) continue;
+        const float *limits = (const float *)(const void *)(right + bytes);
+        for (int64_t i = 0; i < at_dataset_elements(d, t); i++) {
+            const double x = at_type_value(type, right, i), y = at_type_value(type, wrong, i);
+            const bool is_same = at_type_of(type)->is_int
+                                     ? x == y
+                                     : at_agrees((float)y, (float)x, d->is_exact ? 0 : limits[i]);
+            if (!is_same) return true;
+        }
+        right += room(d, t), wrong += room(d, t);
+        bytes += d->is_exact ? 0 : at_dataset_elements(d, t) * 4 - room(d, t);
+    }
+    return false;
+}
+
+/* In a child: do the two differ in one of the runs? */
+static bool runs_differ(const text_subject *s, const made *right, const made *wrong) {
+    const at_dataset *d = &s->cover;
+    const int n = s->compute->num_tensors;
+    char **kept = AT_NEW_ARRAY(s->arena, char *, n);
+    void *bufs[MOST_BUFS];
+    int inputs = 0;
+    int64_t bytes = 0, limits = 0;
+    for (int t = 0; t < n; t++) {
+        const at_tensor *x = &s->compute->tensors[t];
+        if (x->is_output) bytes += room(d, t), limits += at_dataset_elements(d, t) * 4;
+        if (x->role == AT_ROLE_STAGE) continue;
+        bufs[inputs++] = at_store_at(d->store, d->offset[t]);
+        kept[t] = at_copy(s->arena, bufs[inputs - 1], (size_t)d->size_bytes[t]);
+    }
+    char *out[2];
+    void *workspace = calloc(1, (size_t)(right->workspace_bytes + wrong->workspace_bytes) + 64);
+    for (int k = 0; k < 2; k++) out[k] = calloc(1, (size_t)(bytes + limits) + 64);
+    for (int64_t run = 0; run < s->moved.runs; run++) {
+        move(s, run, kept, false);
+        for (int k = 0; k < 2; k++) {
+            int to = inputs;
+            char *at = out[k];
+            for (int t = 0; t < n; t++)
+                if (s->compute->tensors[t].is_output) bufs[to++] = at, at += room(d, t);
+            for (int t = 0; t < n; t++)
+                if (s->compute->tensors[t].is_output)
+                    bufs[to++] = at, at += at_dataset_elements(d, t) * 4;
+            if ((k ? wrong : right)->run(bufs, workspace, NULL)) return true;
+        }
+        move(s, run, kept, true);
+        if (outputs_differ(s, out[0], out[1], bytes)) return true;
+    }
+    return false;
+}
+
+static bool differs_in_cover(const text_subject *s, const made *wrong) {
+    if (!s->cover.store) return false;
+    const made right = compile(s, !s->cover.is_exact);
+    int status = 0;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (!child) _exit(runs_differ(s, &right, wrong));
+    const bool has_ended = child > 0 && waitpid(child, &status, 0) == child;
+    dlclose(right.object);
+    return !has_ended || !WIFEXITED(status) || WEXITSTATUS(status);
+}
+
 bool text_subject_tells_from(const text_subject *s, const char *text) {
     text_subject other = *s;
     other.compute = (at_compute *)(uintptr_t)at_task_compute(any_task(s->arena, text, ""));
     const made wrong = compile(&other, false);
-    const bool any = differs(s, &wrong);
+    const bool any = differs(s, &wrong) || differs_in_cover(s, &wrong);
     dlclose(wrong.object);
     return any;
 }

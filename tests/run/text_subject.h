@@ -3,7 +3,7 @@
 #ifndef AT_TESTS_RUN_TEXT_SUBJECT_H
 #define AT_TESTS_RUN_TEXT_SUBJECT_H
 
-#include "engine/data/dataset.h"
+#include "engine/data/dataset_cover.h"
 #include "tests/run/point_value.h"
 #include "tests/run/text_mutant.h"
 
@@ -25,6 +25,8 @@ typedef struct text_subject {
     points *points[AT_MOST_DRAWS];
     int num_draws;
     char **apart[AT_MOST_DRAWS]; /* [draw][tensor] of inputs, NULL: those of the dataset */
+    at_dataset cover; /* its store is NULL where there is none */
+    at_moved moved;
     text_other other[OTHER_DRAWS];
     int64_t bytes; /* of their outputs */
 } text_subject;
@@ -45,7 +47,8 @@ void text_subject_fill_otherwise(text_subject *s, uint64_t seed);
 typedef enum text_verdict { TEXT_NOTICED, TEXT_SAME, TEXT_NOT_NOTICED } text_verdict;
 text_verdict text_subject_judge(text_subject *s, const text_mutant *m);
 
-/* Does this text, of the same tensors, make something else of the data? As the worker compares. */
+/* Does this text, of the same tensors, make something else of the data? As the worker compares, on
+ * all runs whose winners go from place to place, too. */
 bool text_subject_tells_from(const text_subject *s, const char *text);
 
 /* Is it, but for rounding, the same function of ordinary numbers? As where what is left out of a

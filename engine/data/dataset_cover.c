@@ -1,0 +1,78 @@
+/* engine/data/dataset_cover.c: see dataset_cover.h. */
+#include "engine/data/dataset_cover.h"
+
+static const int64_t most_bytes = 32 << 20; /* of what outputs should be, in all runs */
+enum { APART = 16 };
+
+bool at_dataset_has_cover(const at_dataset *d) {
+    for (int t = 0; t < d->compute->num_tensors; t++)
+        if (d->layouts[t] || d->compute->tensors[t].is_held) return false;
+    return d->rule.cover.covers.len > 0 && !d->is_whole && !d->pattern;
+}
+
+void at_dataset_take_cover(at_dataset *d) {
+    d->rule.draw[0] = d->rule.cover;
+    d->draw = 0;
+}
+
+static int64_t step_of(const at_dataset *d, int t) {
+    const int64_t limits = at_dataset_elements(d, t) * (int64_t)sizeof(float),
+                  bytes = at_limits_at(d->size_bytes[t]) + (d->is_exact ? 0 : limits);
+    return (bytes + APART - 1) / APART * APART;
+}
+
+static int64_t runs_of(const at_dataset *d) {
+    const int64_t runs = at_cover_runs(&d->rule.cover);
+    int64_t step = 1;
+    for (int t = 0; t < d->compute->num_tensors; t++)
+        if (d->compute->tensors[t].is_output) step += step_of(d, t);
+    return runs < most_bytes / step ? runs : most_bytes / step;
+}
+
+static uint32_t bits_of(const at_dataset *d, const at_cover *x, int64_t row) {
+    const at_type type = d->compute->tensors[x->tensor].type;
+    const double value = at_cover_value(x, row);
+    uint32_t bits = 0;
+    if (at_type_of(type)->is_int) at_dataset_put_whole(type, &bits, 0, (int64_t)value);
+    else at_type_store(type, &bits, 0, (float)(value * (d->is_exact ? 1 : d->scale)));
+    return bits;
+}
+
+/* Of one tensor. */
+static void put_moves(const at_dataset *d, int t, const int64_t *order, const at_moved *m) {
+    const at_draw *draw = &d->rule.cover;
+    at_move *to = at_store_at(d->store, m->moves[t]);
+    const int64_t bytes = at_type_bytes(d->compute->tensors[t].type);
+    for (int64_t n = 0; n < m->runs; n++)
+        for (int k = 0; k < draw->covers.len; k++) {
+            const at_cover *x = &draw->covers.data[k];
+            for (int64_t row = 0; x->tensor == t && row < x->rows; row++)
+                *to++ = (at_move){bytes * at_cover_offset(x, order[n], row), bits_of(d, x, row)};
+        }
+}
+
+at_status at_dataset_move(at_arena *a, const at_dataset *d, at_moved *out, at_error *err) {
+    const at_draw *draw = &d->rule.cover;
+    const int n = d->compute->num_tensors;
+    const int64_t *order = at_cover_order(a, at_cover_runs(draw));
+    at_moved m = {.runs = runs_of(d),
+                  .moves = AT_NEW_ARRAY(a, int64_t, n),
+                  .expected = AT_NEW_ARRAY(a, int64_t, n),
+                  .step = AT_NEW_ARRAY(a, int64_t, n),
+                  .num = AT_NEW_ARRAY(a, int, n)};
+    for (int k = 0; k < draw->covers.len; k++)
+        m.num[draw->covers.data[k].tensor] += (int)draw->covers.data[k].rows;
+    for (int t = 0; t < n; t++) {
+        const at_tensor *x = &d->compute->tensors[t];
+        if (m.num[t]) {
+            AT_TRY(at_store_reserve(d->store, x->name, m.runs * m.num[t] * (int64_t)sizeof(at_move),
+                                    &m.moves[t], err));
+            put_moves(d, t, order, &m);
+        }
+        if (!x->is_output) continue;
+        m.step[t] = step_of(d, t);
+        AT_TRY(at_store_reserve(d->store, x->name, m.runs * m.step[t], &m.expected[t], err));
+    }
+    *out = m;
+    return AT_OK;
+}
