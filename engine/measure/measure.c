@@ -232,7 +232,8 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     if (s->bench->moved.runs)
         where.moved = &s->bench->moved, where.cover_at = s->bench->cover.offset;
     c->job = at_kernel_job(a, k, s->how.threads, &where);
-    if (s->foreign && at_foreign_is_unchecked(s)) c->job.expected_offset = NULL, c->job.cover_runs = 0;
+    if (s->foreign && at_foreign_is_unchecked(s))
+        c->job.expected_offset = NULL, c->job.cover_runs = 0;
     c->job.ahead = c->ahead;
     c->job.is_foreign = s->foreign != NULL;
     c->job.has_limits = !d->is_exact;

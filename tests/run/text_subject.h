@@ -25,7 +25,7 @@ typedef struct text_subject {
     points *points[AT_MOST_DRAWS];
     int num_draws;
     char **apart[AT_MOST_DRAWS]; /* [draw][tensor] of inputs, NULL: those of the dataset */
-    at_dataset cover; /* its store is NULL where there is none */
+    at_dataset cover;            /* its store is NULL where there is none */
     at_moved moved;
     text_other other[OTHER_DRAWS];
     int64_t bytes; /* of their outputs */
