@@ -127,11 +127,17 @@ static void find_outer(block *b) {
     }
 }
 
-/* Elements of a block's row, of twice as many where they have half the bits. */
-static at_part_limit side_of(const block *b) {
+/* Is a part of an axis by default a divisor of it, so that none goes beyond? */
+static bool divides_by(int64_t extent, int most) { return 2 * at_divisor(extent, most) > most; }
+
+/* Elements of a block along an axis, twice as many where they have half the bits, unless only such
+ * blocks go beyond it: what they have there is not turned round. */
+static at_part_limit side_of(const block *b, int axis) {
     enum { SIDE = 16 };
-    const bool is_16 = at_type_bytes(b->s->facts->compute->tensors[b->stage].type) == 2;
-    const int side = is_16 ? 2 * SIDE : SIDE;
+    const int64_t extent = b->s->facts->of[b->stage].inner[axis];
+    const bool is_16 = at_type_bytes(b->s->facts->compute->tensors[b->stage].type) == 2,
+               is_wide = is_16 && (divides_by(extent, 2 * SIDE) || !divides_by(extent, SIDE));
+    const int side = is_wide ? 2 * SIDE : SIDE;
     return (at_part_limit){.wide = side, .narrow = side};
 }
 
@@ -140,7 +146,7 @@ static at_part_limit side_of(const block *b) {
 static at_status split_rows(block *b) {
     static const at_split_spec any = {.policy = AT_LISTED, .listed = "4 8 16 32 64 128 256"},
                                divides = {.policy = AT_FACTORS, .filter = "last <= 256"};
-    const at_part_limit limits[] = {{0}, side_of(b)};
+    const at_part_limit limits[] = {{0}, side_of(b, b->loaded)};
     const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
     const char *loop = t->axes[b->loaded].name, *group;
     bool has_groups = b->s->facts->of[b->stage].divisor[b->loaded] != NULL;
@@ -152,10 +158,10 @@ static at_status split_rows(block *b) {
 }
 
 static at_status split_columns(block *b, bool two_levels) {
-    const at_part_limit side = side_of(b), three[] = {{0}, {.wide = 1, .narrow = 1}, side},
-                        two[] = {{0}, side};
     const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
     int last = t->num_axes - 1;
+    const at_part_limit side = side_of(b, last), three[] = {{0}, {.wide = 1, .narrow = 1}, side},
+                        two[] = {{0}, side};
     b->num_columns =
         two_levels && b->s->facts->of[b->stage].extent[last] > BLOCK_SMALL_AXIS ? 3 : 2;
     at_split_spec spec = {.policy = AT_LISTED,

@@ -272,10 +272,9 @@ static bool goes_by_phases(const sketch_state *s, int sum) {
     const at_tensor *x = &s->compute->tensors[sum];
     const at_stage_facts *f = &s->facts->of[sum];
     const int vec = tile_vector_of(s, sum);
-    bool own = false, reductions = false;
-    for (int k = 0; k < x->num_axes + x->num_reduce; k++)
-        *(k < x->num_axes ? &own : &reductions) |= f->is_phase[k];
-    return own && reductions && vec >= 0 && !f->is_phase[vec];
+    bool any = false;
+    for (int k = 0; k < x->num_axes; k++) any |= f->is_phase[k];
+    return any && vec >= 0 && !f->is_phase[vec];
 }
 
 /* Into what reads it, and that into its readers, up to the sums, all of which have phases then. */

@@ -303,6 +303,11 @@ static void sums_by_phases(void **state) {
     const at_task *stages = any_task(own, "tests/te/phases_spread.te", "");
     for (int k = 0; k < at_task_num_sketches(stages); k++)
         assert_non_null(strstr(at_sketch_of_task(stages, k)->s->compute_text, spread));
+    /* Lanes along channels go by phases without one. */
+    const at_task *last =
+        any_task(own, "examples/te/conv2d_data_gradient.te", "N=1,H=14,W=14,CI=48,CO=20,S=2");
+    for (int k = 0; k < at_task_num_sketches(last); k++)
+        assert_null(strstr(at_sketch_of_task(last, k)->s->compute_text, "out_p"));
     at_arena_free(own);
     for (int i = 0; i < 2; i++) {
         at_arena *a = at_arena_new();
