@@ -274,7 +274,7 @@ static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int ro
     }
     int along[2];
     const est_leaf *touching = x;
-    const int side = is_turned(e, x, along);
+    const int side = single ? 0 : is_turned(e, x, along);
     if (side) {
         touching = over_squares(e, x, along, side);
         run = x->loop[x->num_loops - 2].turns * x->loop[x->num_loops - 1].turns;

@@ -312,6 +312,28 @@ static bool is_single(const at_program *p, const est_leaf *x, const est_stage *s
            at_program_index(p, free, last) != at_program_index(p, bounded, last);
 }
 
+/* The dimension of whose index a remainder is that of the same by the same; -1: there is none. */
+static int quotient_of(const at_expr *read, const at_expr *rest) {
+    for (int d = 0; d < read->nargs; d++)
+        if (read->arg[d]->op == AT_X_DIV && at_expr_equal(read->arg[d]->arg[0], rest->arg[0]) &&
+            at_expr_equal(read->arg[d]->arg[1], rest->arg[1]))
+            return d;
+    return -1;
+}
+
+/* Is the index the phase of an element, as of a transposed convolution's sums, which lies elsewhere
+ * for each, while the loop's turns are no whole rounds of phases? They are taken one by one. */
+static bool is_uneven_phase(const at_program *p, const est_stage *s, int read, int d,
+                            const est_loop *l, const est_buffer *b) {
+    const at_expr *rest = s->read[read]->arg[d];
+    const int64_t reach = l->coef * (int64_t)l->turns, axis[32] = {0};
+    if (rest->op != AT_X_MOD) return false;
+    const int quotient = quotient_of(s->read[read], rest);
+    const int64_t phases = at_program_index(p, rest->arg[1], axis);
+    return quotient >= 0 && phases > 1 && reach > phases && reach % phases &&
+           b->stride[quotient] != phases * b->stride[d];
+}
+
 static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x, const est_stage *s,
                       int read, est_access *a) {
     const est_buffer *b = a->buffer;
@@ -333,7 +355,9 @@ static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x,
                 a->step[i] += m.one * b->stride[d];
                 a->reach[i][d] = m.reach;
                 a->origin[d] = (double)m.origin;
-                if (read >= 0 && is_single(p, x, s, read, d, l, &m)) a->single |= 1u << i;
+                if (read >= 0 &&
+                    (is_single(p, x, s, read, d, l, &m) || is_uneven_phase(p, s, read, d, l, b)))
+                    a->single |= 1u << i;
                 if (m.one < 0 || (read >= 0 && s->divides[read][d])) a->turned |= 1u << d;
             }
             if (a->reach[i][d] > 0) a->moved[i] |= (uint16_t)(1u << d);
