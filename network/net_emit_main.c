@@ -96,6 +96,7 @@ static void add_comparison(at_text *out, const at_net_program *p, const at_net_e
     /* infinite: one more rounding makes it a number, or none */
     const char *within = isinf(ill) ? "" : at_format(p->arena, "most <= %g && ", ill);
     const bool is_half = at_net_type_is_half(v->type);
+    const long long looked_at = (v->elements + distance(v) - 1) / distance(v);
     at_text_addf(out,
                  "    for (i = 0, most = sum = off = 0; i < %lldL; i += %lldL) {\n"
                  "        double e = expected%s_%d[i / %lldL], x = %s%s(out_%d[i]);\n"
@@ -107,8 +108,7 @@ static void add_comparison(at_text *out, const at_net_program *p, const at_net_e
                  "    most /= sum, off = off > 0 ? root(off / %lld) / sum : 0;\n    printf(\"",
                  (long long)v->elements, (long long)distance(v), suffix, i, (long long)distance(v),
                  is_half ? "float_of_" : "", is_half ? at_net_type_name(v->type) : "", i,
-                 rounds_of(p, v->type), (long long)((v->elements + distance(v) - 1) / distance(v)),
-                 (long long)v->elements);
+                 rounds_of(p, v->type), looked_at, looked_at);
     for (const char *c = v->name; *c; c++)
         if (*c >= ' ' && *c < 127 && !strchr("\"\\%?", *c)) at_text_addf(out, "%c", *c);
     at_text_addf(out,
