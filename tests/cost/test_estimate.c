@@ -562,6 +562,30 @@ static void rows_of_phases(void **state) {
     at_arena_free(a);
 }
 
+/* What picks phases takes them one by one where its turns are no whole rounds of them, turned round
+ * or not. */
+static void picked_phases(void **state) {
+    (void)state;
+#define PICKED(v0, v1)                                                                             \
+    "M=16 v0=" v0 " v1=" v1, "x[2, 40, M] : input\no[m:M, v:60] = x[v%2, v/2, m]\n"
+#define ALONG(v0, v1)                                                                              \
+    "M=16 v0=" v0 " v1=" v1, "x[2, M, 40] : input\no[m:M, v:60] = x[v%2, m, v/2]\n"
+#define PICKS "v0, m, v1 =>\n    @o = m, {v0, v1}/v\n"
+    static const program of[] = {{"turned, rounds", PICKED("3", "20"), PICKS},
+                                 {"turned, uneven", PICKED("4", "15"), PICKS},
+                                 {"rounds", ALONG("3", "20"), PICKS},
+                                 {"uneven", ALONG("4", "15"), PICKS}};
+#undef PICKS
+#undef ALONG
+#undef PICKED
+    at_arena *a = at_arena_new();
+    double ns[4];
+    for (int i = 0; i < 4; i++) ns[i] = estimate_of(a, &of[i]).copies_ns;
+    assert_true(ns[1] > 1.5 * ns[0]);
+    assert_true(ns[3] > 1.5 * ns[2]);
+    at_arena_free(a);
+}
+
 /* Vectors along a ninth dimension touch as many lines as along a second one. */
 static void nine_dimensions(void **state) {
     (void)state;
@@ -594,6 +618,7 @@ int main(void) {
                                        cmocka_unit_test(lines_by_themselves),
                                        cmocka_unit_test(rows_cut_by_masks),
                                        cmocka_unit_test(rows_of_phases),
+                                       cmocka_unit_test(picked_phases),
                                        cmocka_unit_test(nine_dimensions),
                                        cmocka_unit_test(lines_without_neighbours),
                                        cmocka_unit_test(rows_of_every_second_line),
