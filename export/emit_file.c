@@ -28,7 +28,10 @@ static void how_to_compile(at_text *out, const at_kernel *k, int threads, bool s
     const char *cc = k->dialect == AT_DIALECT_TCC ? "tcc"
                      : threads > 1                ? "cc -O3 -fopenmp"
                                                   : "cc -O3";
-    at_text_addf(out, "compile: %s%s ", cc, o->with_main ? "" : " -c");
+    /* types.md: beside integers floats are rounded at each operation */
+    const char *in_steps =
+        k->has_integers && k->dialect != AT_DIALECT_TCC ? " -ffp-contract=off" : "";
+    at_text_addf(out, "compile: %s%s%s ", cc, in_steps, o->with_main ? "" : " -c");
     at_text_add_shell(out, source, strlen(source));
     if (o->with_main) {
         at_text_add(out, " -o ");
