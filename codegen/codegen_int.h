@@ -135,6 +135,9 @@ at_ir *at_write_out_hidden(at_low *l, at_ir *list);
 /* wrapped_index.c: indices that wrap around or are bounded, along vectors and other loops of tiles,
  * as conditions, in place; lanes: such loops around the list. */
 void at_bends_to_conditions(at_low *l, at_ir *list, at_mask lanes);
+/* tile_transpose.c: marks the loops of copies whose rows are the other side's columns, so that
+ * tails of their blocks have sizes that are known. */
+void at_find_turned_copies(at_low *l, at_ir *list);
 bool at_pass_tables(at_low *l); /* tables.c: digits of index lists' entries, looked up */
 /* tables.c: the entry that a symbol is a function of, and of nothing else: its symbol. -1: none.
  * any: also one that is the same everywhere; addresses take its digits outside of all loops. */

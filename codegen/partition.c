@@ -347,6 +347,8 @@ static bool try_partition(at_low *l, int copies, int most, bool bends) {
         at_bends_to_conditions(l, root, 0);
         at_bends_to_conditions(l, pack_root, 0);
     }
+    at_find_turned_copies(l, root);
+    at_find_turned_copies(l, pack_root);
     root = part_list(&p, root, NULL);
     pack_root = part_list(&p, pack_root, NULL);
     const bool is_last = copies >= AT_CUT_MAX_COPIES; /* tiles says what is too deep */

@@ -103,14 +103,16 @@ static void mixed_range(at_low *l, const at_ir *n, const at_aff *atom, int64_t *
 
 static bool is_single(at_mask m) { return m && !(m & (m - 1)); }
 
+/* Is it a loop whose turns are told apart in registers? */
+static bool is_in_registers(const at_ir *n) { return at_loop_is_unrolled(n) || n->loop.is_turned; }
+
 /* Has each of these loops of a tile a fixed size, and is it one of its rows or lanes, or a loop of
  * its sum with so few turns that each can be peeled? */
 static bool all_decided(const at_ir *list, at_mask loops) {
     for (; list; list = list->next) {
         if (list->kind == AT_IR_LOOP && AT_BIT(list->loop.sym) & loops &&
             !(at_loop_is_fixed(list) &&
-              (at_loop_is_unrolled(list) ||
-               (list->loop.is_reduce && at_loop_trips(list) <= MAX_PEEL))))
+              (is_in_registers(list) || (list->loop.is_reduce && at_loop_trips(list) <= MAX_PEEL))))
             return false;
         if (!all_decided(list->child, loops)) return false;
     }
@@ -128,7 +130,7 @@ static bool is_already(at_truth truth, const at_aff *atom, const at_fact *facts)
 static int64_t num_partial(const atom_query *q, const at_aff *atom, at_mask below) {
     const at_ir *n = q->at;
     if (!below || q->copies >= AT_CUT_MAX_COPIES || !all_decided(n->child, below) ||
-        !at_loop_is_unrolled(innermost(n->child, below)))
+        !is_in_registers(innermost(n->child, below)))
         return -1;
     return at_cut_view_of(q->l, n, atom).values;
 }
@@ -136,8 +138,8 @@ static int64_t num_partial(const atom_query *q, const at_aff *atom, at_mask belo
 /* Rows, lanes and sums: no loop around tiles, which would tell more of them apart. */
 static bool are_of_tile(const at_ir *list, at_mask loops) {
     for (; list; list = list->next)
-        if ((list->kind == AT_IR_LOOP && AT_BIT(list->loop.sym) & loops &&
-             !at_loop_is_unrolled(list) && !list->loop.is_reduce) ||
+        if ((list->kind == AT_IR_LOOP && AT_BIT(list->loop.sym) & loops && !is_in_registers(list) &&
+             !list->loop.is_reduce) ||
             !are_of_tile(list->child, loops))
             return false;
     return true;
@@ -147,7 +149,7 @@ static bool are_of_tile(const at_ir *list, at_mask loops) {
  * where it fails, and one for all of between. */
 static bool has_mixed_version(const atom_query *q, const at_aff *written, at_mask below) {
     return below && q->copies < AT_CUT_MAX_COPIES && !is_already(AT_BETWEEN, written, q->facts) &&
-           are_of_tile(q->at->child, below) && at_loop_is_unrolled(innermost(q->at->child, below));
+           are_of_tile(q->at->child, below) && is_in_registers(innermost(q->at->child, below));
 }
 
 static bool has_versions(const atom_query *q, const at_aff *written, const at_aff *atom,
@@ -169,7 +171,7 @@ static bool hides_in_quotient(const atom_query *q, const at_aff *atom) {
 }
 
 static bool is_long_sum(const at_ir *n) {
-    return n->kind == AT_IR_LOOP && n->loop.is_reduce && !at_loop_is_unrolled(n) &&
+    return n->kind == AT_IR_LOOP && n->loop.is_reduce && !is_in_registers(n) &&
            at_loop_trips(n) > MAX_PEEL;
 }
 
@@ -213,13 +215,13 @@ static at_cut_action choose(atom_query *q, const at_aff *atom) {
     const at_ir *inner = innermost(n->child, deps & below);
     mixed_range(l, n, atom, &q->first, &q->last);
     bool known = !(deps & ~(below | self)) && at_loop_is_fixed(n);
-    if (known && at_loop_is_unrolled(inner)) {
+    if (known && is_in_registers(inner)) {
         if (q->first > q->last && (q->first <= n->loop.lo || q->first >= n->loop.hi))
             return AT_CUT_LEAVE; /* nothing to cut */
         const bool is_part = q->first > n->loop.lo || q->last < n->loop.hi - 1;
         if (!is_part && has_long_sum(n->child, deps & below)) return AT_CUT_LEAVE;
         if (at_loop_trips(n) > 1 && q->last - q->first < MAX_PEEL) return AT_CUT_PEEL;
-        return is_part && !at_loop_is_unrolled(n) && !is_already(AT_MIXED, written, facts)
+        return is_part && !is_in_registers(n) && !is_already(AT_MIXED, written, facts)
                    ? AT_CUT_SET_APART
                    : AT_CUT_LEAVE;
     }
@@ -227,7 +229,7 @@ static at_cut_action choose(atom_query *q, const at_aff *atom) {
     /* Otherwise the inner loop can be cut in each iteration. To set apart the iterations that need
      * no cut pays where the inner loop is a vector, which a cut would lose, and for a copy, which
      * does so little that the cut would cost as much. */
-    if (at_loop_is_unrolled(n)) return AT_CUT_LEAVE;
+    if (is_in_registers(n)) return AT_CUT_LEAVE;
     const bool is_mixed = is_already(AT_MIXED, written, facts);
     if (!is_single(deps & below)) { /* a tile's loops: n and those around it decide together */
         if (is_long_sum(n) && !is_mixed) return AT_CUT_SET_APART;
@@ -236,7 +238,7 @@ static at_cut_action choose(atom_query *q, const at_aff *atom) {
                    : AT_CUT_LEAVE;
     }
     if (is_mixed) return AT_CUT_LEAVE;
-    if (!at_loop_is_unrolled(inner) && at_ir_has_sum(n->child)) return AT_CUT_LEAVE;
+    if (!is_in_registers(inner) && at_ir_has_sum(n->child)) return AT_CUT_LEAVE;
     const int64_t partial = num_partial(q, without, deps & below);
     if (partial == 0 || partial == 1) return AT_CUT_SET_APART;
     const int64_t width = at_loop_trips(inner), trips = at_loop_trips(n);

@@ -2,9 +2,10 @@
  *
  * Neither loop of such a copy is a vector for both sides: it is cut into squares of four by four,
  * loaded along one loop, turned round in registers and stored along the other. What is left at the
- * edges is copied element by element. A cell of a square is what a lane holds: an element of 32
- * bits, or, of a loop inside of both, four bytes or two elements of 16 bits that lie side by side.
- * Elements of 16 bits alone are turned in squares of eight by eight.
+ * edges are squares that begin earlier, so that some elements are copied twice. A cell of a square
+ * is what a lane holds: an element of 32 bits, or, of a loop inside of both, four bytes or two
+ * elements of 16 bits that lie side by side. Elements of 16 bits alone are turned in squares of
+ * eight by eight.
  */
 #include "codegen/tile_make.h"
 
@@ -54,7 +55,8 @@ int at_transpose_side(const at_low *l, const at_ir *cell) {
     return is_16 ? AT_TILE_SQUARE_16 : AT_TILE_SQUARE;
 }
 
-static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *regs, square *s) {
+/* A copy by loop n and the one inside it, however often they run. */
+static bool find_copy(const at_low *l, const at_ir *n, square *s) {
     at_ir one = *n;
     one.next = NULL;
     const at_ir *inner = n->kind == AT_IR_LOOP ? n->child : NULL;
@@ -65,28 +67,44 @@ static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *reg
     const int64_t size = cell == copy ? 1 : at_loop_trips(cell);
     at_mask loops = AT_BIT(n->loop.sym) | AT_BIT(inner->loop.sym);
     if (cell != copy) loops |= AT_BIT(cell->loop.sym);
-    if (regs->local[copy->stmt.tensor] || regs->local[from->tensor] ||
-        copy->stmt.tensor == from->tensor ||
+    if (copy->stmt.tensor == from->tensor ||
         ((at_aff_opaque_deps(l, copy->stmt.at) | at_aff_opaque_deps(l, from->at)) & loops))
         return false;
+    const bool outer_loads = runs_along(from->at, n, inner, size);
     const int side = at_transpose_side(l, cell);
-    if (at_loop_trips(n) < side || at_loop_trips(inner) < side) return false;
-    bool outer_loads = runs_along(from->at, n, inner, size);
     *s = outer_loads ? (square){n, inner, cell, side} : (square){inner, n, cell, side};
     return runs_along(from->at, s->loaded, s->stored, size) &&
            runs_along(copy->stmt.at, s->stored, s->loaded, size);
 }
 
-/* A loop of `trips` around what n has inside, in which n itself counts to `by`. */
-static at_ir *blocks_of(at_low *l, at_ir *n, int64_t trips, int64_t by) {
+static bool can_turn(const at_low *l) {
+    return l->target->lanes >= AT_TILE_SQUARE && !l->target->is_double;
+}
+
+void at_find_turned_copies(at_low *l, at_ir *list) {
+    for (at_ir *n = can_turn(l) ? list : NULL; n; n = n->next) {
+        square s;
+        if (find_copy(l, n, &s)) n->loop.is_turned = n->child->loop.is_turned = true;
+        else at_find_turned_copies(l, n->child);
+    }
+}
+
+static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *regs, square *s) {
+    if (!find_copy(l, n, s)) return false;
+    const at_ir *cell = s->copy, *copy = cell->kind == AT_IR_LOOP ? cell->child : cell;
+    return !regs->local[copy->stmt.tensor] && !regs->local[copy->stmt.val->tensor] &&
+           at_loop_trips(s->loaded) >= s->side && at_loop_trips(s->stored) >= s->side;
+}
+
+/* A loop `sym` of `trips` around what n has inside, in which n itself counts to `by`. */
+static at_ir *blocks_of(at_low *l, at_ir *n, int sym, int64_t trips, int64_t by) {
     at_ir *outer = at_ir_copy(l, n);
     outer->loop.ann = AT_ANN_NONE;
     outer->loop.piece = -1;
-    outer->loop.sym = at_sym_loop(l, l->syms.data[n->loop.sym].name, trips);
+    outer->loop.sym = sym;
     outer->loop.lo = 0;
     outer->loop.hi = trips;
-    const at_aff *base =
-        at_aff_shift(l, at_aff_scale(l, at_aff_sym(l, outer->loop.sym), by), n->loop.lo);
+    const at_aff *base = at_aff_shift(l, at_aff_scale(l, at_aff_sym(l, sym), by), n->loop.lo);
     at_ir_subst(l, n->child, n->loop.sym, at_aff_add(l, base, at_aff_sym(l, n->loop.sym)));
     n->loop.lo = 0;
     n->loop.hi = by;
@@ -94,51 +112,67 @@ static at_ir *blocks_of(at_low *l, at_ir *n, int64_t trips, int64_t by) {
     return outer;
 }
 
-static at_ir *scalar_nest(at_low *l, const at_ir *outer, const at_ir *inner, const at_ir *copy) {
-    at_ir *x = at_copy(l->arena, outer, sizeof *outer),
-          *y = at_copy(l->arena, inner, sizeof *inner);
+static at_ir *nest_of(at_low *l, const square *s) {
+    at_ir *x = at_copy(l->arena, s->loaded, sizeof *x),
+          *y = at_copy(l->arena, s->stored, sizeof *y);
     x->next = y->next = NULL;
-    x->loop.ann = y->loop.ann = AT_ANN_NONE;
     x->child = y;
-    y->child = at_ir_copy(l, copy);
+    y->child = at_ir_copy(l, s->copy);
     return x;
 }
 
 /* Cells that a square stores along its loop: as many squares beside each other as fill a register
  * are turned round at once. */
 static int64_t width_of(const at_low *l, const square *s) {
-    const int64_t trips = s->stored->loop.hi - s->stored->loop.lo,
-                  whole = (int64_t)l->target->lanes / AT_TILE_SQUARE * s->side;
-    return l->target->gnu_insert && trips % whole == 0 ? whole : s->side;
+    const int64_t whole = (int64_t)l->target->lanes / AT_TILE_SQUARE * s->side;
+    return l->target->gnu_insert && at_loop_trips(s->stored) >= whole ? whole : s->side;
 }
 
-/* Stands for the nest: the squares, then what is left of both loops. */
-static at_ir *cut_squares(at_low *l, const square *s) {
-    const int64_t width = width_of(l, s);
-    int64_t rows = (s->loaded->loop.hi - s->loaded->loop.lo) / s->side,
-            columns = (s->stored->loop.hi - s->stored->loop.lo) / width;
-    at_ir *inner = scalar_nest(l, s->loaded, s->stored, s->copy);
-    at_ir *along = inner->child;
-    at_ir *columns_loop = blocks_of(l, along, columns, width),
-          *rows_loop = blocks_of(l, inner, rows, s->side);
+/* What is left of n behind so many turns, and so many before it as make a square of that. */
+static at_ir last_of(const at_ir *n, int64_t turns, int side) {
+    at_ir last = *n;
+    last.loop.lo += turns;
+    if (at_loop_trips(&last) < side) last.loop.lo = last.loop.hi - side;
+    return last;
+}
+
+/* Stands for the nest: the squares, then what is left of both loops. rows, columns: loops over
+ * squares. */
+static at_ir *cut_squares(at_low *l, const square *s, int rows, int columns) {
+    const int64_t width = width_of(l, s), height = s->side,
+                  across = at_loop_trips(s->stored) / width * width,
+                  down = at_loop_trips(s->loaded) / height * height;
+    at_ir *inner = nest_of(l, s);
+    at_ir *columns_loop = blocks_of(l, inner->child, columns, across / width, width),
+          *rows_loop = blocks_of(l, inner, rows, down / height, height);
     inner->loop.ann = AT_ANN_UNROLL;
+    inner->child->loop.ann = AT_ANN_VEC;
     inner->loop.transposes = true;
-    along->loop.ann = AT_ANN_VEC;
     columns_loop->child = inner;
     rows_loop->child = columns_loop;
-    at_ir *last = rows_loop;
-    if (s->stored->loop.lo + columns * width < s->stored->loop.hi) {
-        at_ir *rest = scalar_nest(l, s->loaded, s->stored, s->copy);
-        rest->child->loop.lo += columns * width;
-        last = last->next = rest;
+    at_ir *head = NULL, **tail = &head;
+    at_ir_append(&tail, rows_loop);
+    if (across < at_loop_trips(s->stored)) {
+        const at_ir right = last_of(s->stored, across, s->side);
+        const square rest = {s->loaded, &right, s->copy, s->side};
+        at_ir_append(&tail, cut_squares(l, &rest, rows, columns));
     }
-    if (s->loaded->loop.lo + rows * s->side < s->loaded->loop.hi) {
-        at_ir *rest = scalar_nest(l, s->loaded, s->stored, s->copy);
-        rest->loop.lo += rows * s->side;
-        rest->child->loop.hi = rest->child->loop.lo + columns * width;
-        last->next = rest;
+    if (down < at_loop_trips(s->loaded)) {
+        const at_ir below = last_of(s->loaded, down, s->side);
+        at_ir left = *s->stored;
+        left.loop.hi = left.loop.lo + across;
+        const square rest = {&below, &left, s->copy, s->side};
+        at_ir_append(&tail, cut_squares(l, &rest, rows, columns));
     }
-    return rows_loop;
+    return head;
+}
+
+static at_ir *squares_of(at_low *l, const square *s) {
+    const int rows =
+                  at_sym_loop(l, l->syms.data[s->loaded->loop.sym].name, at_loop_trips(s->loaded)),
+              columns =
+                  at_sym_loop(l, l->syms.data[s->stored->loop.sym].name, at_loop_trips(s->stored));
+    return cut_squares(l, s, rows, columns);
 }
 
 static bool reads(const at_value *v, int tensor) {
@@ -182,7 +216,7 @@ static at_ir *distribute(at_low *l, at_ir *n, const at_tile_regs *regs) {
 }
 
 at_ir *at_transpose_copies(at_low *l, at_ir *list, const at_tile_regs *regs) {
-    if (l->target->lanes < AT_TILE_SQUARE || l->target->is_double) return list;
+    if (!can_turn(l)) return list;
     at_ir *head = NULL, **tail = &head;
     for (at_ir *n = list, *next; n; n = next) {
         square s;
@@ -197,7 +231,7 @@ at_ir *at_transpose_copies(at_low *l, at_ir *list, const at_tile_regs *regs) {
                 continue;
             }
             bool room = l->num_loops + LOOPS_NEEDED <= AT_MAX_LOOPS;
-            if (room && find_square(l, n, regs, &s)) n = cut_squares(l, &s);
+            if (room && find_square(l, n, regs, &s)) n = squares_of(l, &s);
             else n->child = at_transpose_copies(l, n->child, regs);
         }
         *tail = n;

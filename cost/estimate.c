@@ -162,7 +162,7 @@ static const est_leaf *over_squares(at_estimator *e, const est_leaf *x, const in
     double num[2];
     for (int i = 0; i < 2; i++) {
         const int64_t turns = (int64_t)x->loop[along[i]].turns;
-        const bool wide = i && e->o.target->gnu_insert && turns % whole == 0;
+        const bool wide = i && e->o.target->gnu_insert && turns >= whole;
         part[i] = (at_part){.extent = turns, .size = wide ? whole : side};
         num[i] = (double)turns / (double)part[i].size;
     }

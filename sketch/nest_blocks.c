@@ -127,18 +127,13 @@ static void find_outer(block *b) {
     }
 }
 
-/* Is a part of an axis by default a divisor of it, so that none goes beyond? */
-static bool divides_by(int64_t extent, int most) { return 2 * at_divisor(extent, most) > most; }
-
-/* Elements of a block along an axis, twice as many where they have half the bits, unless only such
- * blocks go beyond it: what they have there is not turned round. */
-static at_part_limit side_of(const block *b, int axis) {
-    enum { SIDE = 16 };
-    const int64_t extent = b->s->facts->of[b->stage].inner[axis];
-    const bool is_16 = at_type_bytes(b->s->facts->compute->tensors[b->stage].type) == 2,
-               is_wide = is_16 && (divides_by(extent, 2 * SIDE) || !divides_by(extent, SIDE));
-    const int side = is_wide ? 2 * SIDE : SIDE;
-    return (at_part_limit){.wide = side, .narrow = side};
+/* Elements of a block's row, in whole squares that registers turn round: of twice as many where
+ * they have half the bits, of any number where they have fewer. */
+static at_part_limit side_of(const block *b) {
+    enum { SIDE = 16, SQUARE = 4 };
+    const size_t bytes = at_type_bytes(b->s->facts->compute->tensors[b->stage].type);
+    const int times = bytes == 2 ? 2 : 1, side = SIDE * times;
+    return (at_part_limit){.wide = side, .narrow = side, .square = bytes == 1 ? 0 : SQUARE * times};
 }
 
 /* Where an index divides the axis that is read along, the axis is in groups, and a block stays in
@@ -146,7 +141,7 @@ static at_part_limit side_of(const block *b, int axis) {
 static at_status split_rows(block *b) {
     static const at_split_spec any = {.policy = AT_LISTED, .listed = "4 8 16 32 64 128 256"},
                                divides = {.policy = AT_FACTORS, .filter = "last <= 256"};
-    const at_part_limit limits[] = {{0}, side_of(b, b->loaded)};
+    const at_part_limit limits[] = {{0}, side_of(b)};
     const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
     const char *loop = t->axes[b->loaded].name, *group;
     bool has_groups = b->s->facts->of[b->stage].divisor[b->loaded] != NULL;
@@ -160,7 +155,7 @@ static at_status split_rows(block *b) {
 static at_status split_columns(block *b, bool two_levels) {
     const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
     int last = t->num_axes - 1;
-    const at_part_limit side = side_of(b, last), three[] = {{0}, {.wide = 1, .narrow = 1}, side},
+    const at_part_limit side = side_of(b), three[] = {{0}, {.wide = 1, .narrow = 1}, side},
                         two[] = {{0}, side};
     b->num_columns =
         two_levels && b->s->facts->of[b->stage].extent[last] > BLOCK_SMALL_AXIS ? 3 : 2;

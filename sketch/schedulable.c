@@ -30,10 +30,20 @@ static long long registers(long long n, long long part, int lanes) {
     return n / part * ((part + lanes - 1) / lanes) + (n % part + lanes - 1) / lanes;
 }
 
+/* The limit, or so little more that no less than a square is left. */
+static long long whole(long long n, long long limit, int square) {
+    for (long long part = limit; square && part < 2 * limit; part += square) {
+        if (part >= n) return n;
+        if (n % part == 0 || n % part >= square) return part;
+    }
+    return limit;
+}
+
 /* How large a part of so many elements is; lanes: of a register, 0: it is none. */
-static long long part_of(long long n, long long limit, bool tails, int lanes) {
-    const long long most = limit && limit < n ? limit : n, d = at_divisor(n, most);
-    const bool is_near = 2 * d > most;
+static long long part_of(long long n, long long limit, bool tails, int lanes, int square) {
+    const long long most = whole(n, limit && limit < n ? limit : n, square),
+                    d = at_divisor(n, most);
+    const bool is_near = 2 * d > most && !(square && d % square);
     const bool fills = !lanes || 3 * registers(n, d, lanes) < 4 * registers(n, most, lanes);
     return tails && !(is_near && fills) ? most : d;
 }
@@ -47,7 +57,8 @@ static void defaults(at_template *t, int lanes) {
             const at_part_limit *p = &l->part[k];
             int limit = is_wide(lanes) ? p->wide : p->narrow;
             if (p->vectors) limit = p->vectors * lanes;
-            sizes[k - 1] = part_of(left, limit, l->tails, p->vectors || p->lanes ? lanes : 0);
+            sizes[k - 1] =
+                part_of(left, limit, l->tails, p->vectors || p->lanes ? lanes : 0, p->square);
             left = (left + sizes[k - 1] - 1) / sizes[k - 1];
         }
         at_default(t, l->knob, sizes);
@@ -172,12 +183,22 @@ static void add_defaults(at_text *out, const at_schedulable *s) {
         "static long long registers(long long n, long long part, int lanes) {\n"
         "    return n / part * ((part + lanes - 1) / lanes) + (n % part + lanes - 1) / lanes;\n"
         "}\n\n"
+        "/* The limit, or so little more that no less than a square is left. */\n"
+        "static long long whole(long long n, long long limit, int square) {\n"
+        "    for (long long part = limit; square && part < 2 * limit; part += square) {\n"
+        "        if (part >= n) return n;\n"
+        "        if (n % part == 0 || n % part >= square) return part;\n"
+        "    }\n"
+        "    return limit;\n"
+        "}\n\n"
         "/* The largest divisor within the limit; the limit itself where none comes near, or it\n"
         " * fills registers better. */\n"
-        "static long long part(long long n, long long limit, int tails, int lanes) {\n"
-        "    long long most = limit && limit < n ? limit : n, d = at_divisor(n, most);\n"
+        "static long long part(long long n, long long limit, int tails, int lanes, int square) {\n"
+        "    long long most = whole(n, limit && limit < n ? limit : n, square), d = at_divisor(n, "
+        "most);\n"
         "    int fills = !lanes || 3 * registers(n, d, lanes) < 4 * registers(n, most, lanes);\n"
-        "    return tails && !(2 * d > most && fills) ? most : d;\n"
+        "    int near = 2 * d > most && !(square && d % square);\n"
+        "    return tails && !(near && fills) ? most : d;\n"
         "}\n\n"
         "static void defaults(at_template *t, int lanes) {\n"
         "    long long left, p[8];\n"
@@ -194,7 +215,8 @@ static void add_defaults(at_text *out, const at_schedulable *s) {
             if (m->vectors) at_text_addf(out, "%d * lanes", m->vectors);
             else if (m->wide == m->narrow) at_text_addf(out, "%d", m->wide);
             else at_text_addf(out, "wide ? %d : %d", m->wide, m->narrow);
-            at_text_addf(out, ", %d, %s);\n", l->tails, m->vectors || m->lanes ? "lanes" : "0");
+            at_text_addf(out, ", %d, %s, %d);\n", l->tails, m->vectors || m->lanes ? "lanes" : "0",
+                         m->square);
             if (k > 1) at_text_addf(out, "    left = (left + p[%d] - 1) / p[%d];\n", k - 1, k - 1);
         }
         at_text_add(out, "    at_default(t, ");

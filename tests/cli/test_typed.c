@@ -53,6 +53,7 @@ static void texts_of_types(void **state) {
                                         "padded_halves.te",
                                         "turned_halves.te",
                                         "turned_halves.te --args M=64,N=96,C=32",
+                                        "turned_halves.te --args M=133,N=75,C=11",
                                         "integer_steps.te",
                                         "integer_steps.te --args T=5,N=37,H=3,W=19",
                                         "integer_cycles.te"};

@@ -155,6 +155,7 @@ static void operators(void **state) {
         {"tests/te/add_transposed", "N=21,M=13"},
         {"tests/te/blocks_to_rows", "N=2,C=16,H=3,W=9,B=8"},
         {"tests/te/pad_transposed", "H=13,W=19"},
+        {"tests/te/turned_tails", "M=37,N=43,C=6"},
         {"tests/te/determinants", "N=67"},
         {"tests/te/distances_of_parts", "N=13,M=37,K=9"},
         {"tests/te/scaled_product", "N=19,M=37,K=9,P=2"},

@@ -138,6 +138,7 @@ static void sets(void **state) {
         {"tests/te/add_transposed.te", "N=21,M=13", false},
         {"tests/te/blocks_to_rows.te", "N=2,C=16,H=3,W=9,B=8", false},
         {"tests/te/pad_transposed.te", "H=13,W=19", false},
+        {"tests/te/turned_tails.te", "M=37,N=43,C=6", false},
         {"tests/te/distances_of_parts.te", "N=13,M=37,K=9", false},
         {"tests/te/scaled_product.te", "N=19,M=37,K=9,P=2", false},
         {"tests/te/scaled_rows.te", "N=19,M=37,K=9", false},
