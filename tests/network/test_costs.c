@@ -114,7 +114,9 @@ static void bytes_of_weights(void **state) {
     onnx_node(&g, "Conv", "c w", "d", "");
     onnx_node(&g, "Reshape", "d shape", "y", "");
     onnx_output(&g, "y");
-    assert_int_equal(at_net_weights_bytes(onnx_open(arena, &g)), (64 + 8) * 4);
+    at_net *net = onnx_open(arena, &g);
+    assert_int_equal(at_net_weights_bytes(net), (64 + 8) * 4);
+    at_net_close(net);
 }
 
 /* A part goes on behind a value that leaves where the join is asked for, to where no more values
