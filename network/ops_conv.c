@@ -149,11 +149,12 @@ static const char *channel_of(const net_op *o, const at_net_value *k, int64_t gr
 }
 
 /* Of few channels, which stay first (edges.c), lanes go along rows: what is padded by itself may be
- * copied with its padding, so that nothing cuts into lanes. Groups of several channels gain nothing
- * by that. */
+ * copied with its padding, so that nothing cuts into lanes. Groups of several channels and a single
+ * output channel gain nothing by that, and what comes before need not be turned for them. */
 static bool may_go_along_rows(const net_op *o, const at_net_value *k, int64_t groups) {
     const bool is_few = k->dims[0] < AT_NET_LEAST_LAST || op_in(o, 0)->dims[1] < AT_NET_LEAST_LAST;
-    return is_few && (groups == 1 || k->dims[1] == 1) && at_net_type_is_float(op_in(o, 0)->type);
+    return is_few && k->dims[0] > 1 && (groups == 1 || k->dims[1] == 1) &&
+           at_net_type_is_float(op_in(o, 0)->type);
 }
 
 at_status op_convolve(net_op *o, const op_convolution *how, const char **axes, const char **own) {
