@@ -130,16 +130,16 @@ static at_status add_structure(net_builder *b, net_scope *s, const net_raw_node 
                                const net_structure *how, const int *inputs) {
     const int num = n->inputs.len;
     if (num < how->least_inputs || (how->most_inputs >= 0 && num > how->most_inputs))
-        return at_fail(b->err, AT_E_INPUT, "%s: node \"%s\" (%s): has %d inputs", b->net->path,
-                       n->name, n->op, num);
+        return net_fail(b, n, at_format(b->arena, "has %d inputs", num));
     return how->add(b, s, n, inputs);
 }
 
 /* Tensors only: another name of a sequence is the sequence. */
 static at_status add_of_sequence(net_builder *b, net_scope *s, const net_raw_node *n, int input) {
     if (!strcmp(n->op, "Identity")) return net_name_value(b, s, n->outputs.data[0], input);
-    return at_fail(b->err, AT_E_INPUT, "%s: node \"%s\" (%s): \"%s\" is a sequence, not a tensor",
-                   b->net->path, n->name, n->op, b->net->values.data[input].name);
+    return net_fail(
+        b, n,
+        at_format(b->arena, "\"%s\" is a sequence, not a tensor", b->net->values.data[input].name));
 }
 
 static at_status add_node(net_builder *b, net_scope *s, const net_raw_node *n) {

@@ -80,6 +80,7 @@ at_status net_add_constants(net_builder *b, net_scope *s, const at_net_subgraph 
 /* The outputs of a node that cannot be worked out, for which something is missing. */
 at_status net_add_unknown(net_builder *b, net_scope *s, const net_raw_node *n);
 void net_note_missing(net_builder *b, const char *what, const char *node);
+at_status net_fail(net_builder *b, const net_raw_node *n, const char *why);
 int64_t net_version_of(const net_builder *b, const char *domain); /* 0: none is named */
 const at_net_attribute *net_raw_attribute(const net_raw_node *n, const char *name,
                                           at_net_attribute_kind kind); /* NULL: none */

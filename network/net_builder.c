@@ -97,6 +97,11 @@ void net_note_missing(net_builder *b, const char *what, const char *node) {
     *at_push(b->arena, &b->missing) = (net_missing){what, node, 1};
 }
 
+at_status net_fail(net_builder *b, const net_raw_node *n, const char *why) {
+    return at_fail(b->err, AT_E_INPUT, "%s: node \"%s\" (%s): %s", b->net->path, n->name, n->op,
+                   why);
+}
+
 int64_t net_version_of(const net_builder *b, const char *domain) {
     for (int i = 0; i < b->model->imports.len; i++)
         if (!strcmp(b->model->imports.data[i].domain, domain))

@@ -6,17 +6,12 @@
 
 enum { MOST_PIECES = 1 << 16 }; /* of one tensor */
 
-static at_status fail(net_builder *b, const net_raw_node *n, const char *why) {
-    return at_fail(b->err, AT_E_INPUT, "%s: node \"%s\" (%s): %s", b->net->path, n->name, n->op,
-                   why);
-}
-
 /* ---- what is read ---------------------------------------------------------------------------- */
 
 static at_status take_sequence(net_builder *b, const net_raw_node *n, int input,
                                const net_sequence **out) {
     *out = input >= 0 ? b->facts.data[input].sequence : NULL;
-    return *out ? AT_OK : fail(b, n, "its first input is no sequence");
+    return *out ? AT_OK : net_fail(b, n, "its first input is no sequence");
 }
 
 /* A place in a sequence of so many values, which may count from its end, up to the last one that is
@@ -31,7 +26,7 @@ static at_status take_place(net_builder *b, const net_raw_node *n, int input, in
                AT_OK;
     const int64_t at = at_net_element_int(v->type, v->data, 0);
     if (at < -len || at > last)
-        return fail(
+        return net_fail(
             b, n,
             at_format(b->arena, "position %lld; %d to %d are accepted", (long long)at, -len, last));
     *out = (int)(at < 0 ? at + len : at);
@@ -61,7 +56,7 @@ static at_status give(net_builder *b, net_scope *s, const net_raw_node *n, const
 
 static at_status construct(net_builder *b, net_scope *s, const net_raw_node *n, const int *inputs) {
     for (int i = 0; i < n->inputs.len; i++)
-        if (!net_is_tensor(b, inputs[i])) return fail(b, n, "an input is no tensor");
+        if (!net_is_tensor(b, inputs[i])) return net_fail(b, n, "an input is no tensor");
     return give(b, s, n, inputs, n->inputs.len);
 }
 
@@ -70,7 +65,7 @@ static at_status insert(net_builder *b, net_scope *s, const net_raw_node *n, con
     AT_TRY(take_sequence(b, n, inputs[0], &from));
     int at = from->len;
     bool known = true;
-    if (!net_is_tensor(b, inputs[1])) return fail(b, n, "an input is no tensor");
+    if (!net_is_tensor(b, inputs[1])) return net_fail(b, n, "an input is no tensor");
     if (n->inputs.len > 2 && inputs[2] >= 0) /* behind the last one, too */
         AT_TRY(take_place(b, n, inputs[2], from->len, from->len, &at, &known));
     if (!known) return net_add_unknown(b, s, n);
@@ -86,7 +81,7 @@ static at_status erase(net_builder *b, net_scope *s, const net_raw_node *n, cons
     AT_TRY(take_sequence(b, n, inputs[0], &from));
     int at = from->len - 1;
     bool known = true;
-    if (!from->len) return fail(b, n, "the sequence is empty");
+    if (!from->len) return net_fail(b, n, "the sequence is empty");
     if (n->inputs.len > 1 && inputs[1] >= 0)
         AT_TRY(take_place(b, n, inputs[1], from->len, from->len - 1, &at, &known));
     if (!known) return net_add_unknown(b, s, n);
@@ -100,7 +95,7 @@ static at_status element(net_builder *b, net_scope *s, const net_raw_node *n, co
     int at = 0;
     bool known;
     AT_TRY(take_sequence(b, n, inputs[0], &from));
-    if (inputs[1] < 0) return fail(b, n, "its position is missing");
+    if (inputs[1] < 0) return net_fail(b, n, "its position is missing");
     AT_TRY(take_place(b, n, inputs[1], from->len, from->len - 1, &at, &known));
     if (!known) return net_add_unknown(b, s, n);
     return net_name_value(b, s, n->outputs.data[0], from->values[at]);
@@ -143,7 +138,7 @@ static at_status concat(net_builder *b, net_scope *s, const net_raw_node *n, con
     const net_sequence *from;
     int value;
     AT_TRY(take_sequence(b, n, inputs[0], &from));
-    if (!from->len) return fail(b, n, "the sequence is empty");
+    if (!from->len) return net_fail(b, n, "the sequence is empty");
     AT_TRY(net_join_values(b, n->outputs.data[0], from->values, from->len, int_of(n, "axis", 0),
                            int_of(n, "new_axis", 0), &value));
     return net_name_value(b, s, n->outputs.data[0], value);
@@ -160,10 +155,10 @@ static at_status pieces(net_builder *b, const net_raw_node *n, int input, int64_
     }
     int64_t each = 1, sum = 0;
     if (v && !v->rank) each = at_net_element_int(v->type, v->data, 0);
-    if (each < 1) return fail(b, n, "pieces of less than one element");
+    if (each < 1) return net_fail(b, n, "pieces of less than one element");
     const int64_t count = v && v->rank ? v->elements : size / each + (size % each != 0);
     if (count > MOST_PIECES)
-        return fail(b, n, at_format(b->arena, "more than %d pieces", MOST_PIECES));
+        return net_fail(b, n, at_format(b->arena, "more than %d pieces", MOST_PIECES));
     *num = (int)count;
     *sizes = AT_NEW_ARRAY(b->arena, int64_t, *num + 1);
     for (int i = 0; i < *num; i++) {
@@ -176,7 +171,7 @@ static at_status pieces(net_builder *b, const net_raw_node *n, int input, int64_
         }
         sum += (*sizes)[i];
     }
-    return sum == size ? AT_OK : fail(b, n, "sizes of pieces are not those of the tensor");
+    return sum == size ? AT_OK : net_fail(b, n, "sizes of pieces are not those of the tensor");
 }
 
 static at_status take_piece(net_builder *b, const char *name, int x, int64_t axis, int64_t from,
@@ -191,11 +186,11 @@ static at_status take_piece(net_builder *b, const char *name, int x, int64_t axi
 static at_status split(net_builder *b, net_scope *s, const net_raw_node *n, const int *inputs) {
     const char *name = n->outputs.data[0];
     const int by = n->inputs.len > 1 ? inputs[1] : -1;
-    if (!net_is_tensor(b, inputs[0])) return fail(b, n, "its input is no tensor");
+    if (!net_is_tensor(b, inputs[0])) return net_fail(b, n, "its input is no tensor");
     const at_net_value x = b->net->values.data[inputs[0]];
     int64_t axis = int_of(n, "axis", 0), *sizes, at = 0;
     int num;
-    if (axis < -x.rank || axis >= x.rank) return fail(b, n, "its axis is not there");
+    if (axis < -x.rank || axis >= x.rank) return net_fail(b, n, "its axis is not there");
     if (axis < 0) axis += x.rank;
     AT_TRY(pieces(b, n, by, x.dims[axis], &sizes, &num));
     if (!sizes) return net_add_unknown(b, s, n);
@@ -216,7 +211,7 @@ static at_status split(net_builder *b, net_scope *s, const net_raw_node *n, cons
 
 /* One that is there is the value itself. */
 static at_status same(net_builder *b, net_scope *s, const net_raw_node *n, const int *inputs) {
-    if (inputs[0] < 0) return fail(b, n, "its input is missing");
+    if (inputs[0] < 0) return net_fail(b, n, "its input is missing");
     return net_name_value(b, s, n->outputs.data[0], inputs[0]);
 }
 

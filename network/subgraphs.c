@@ -6,11 +6,6 @@
 
 enum { MOST_DEPTH = 16, MOST_NODES = 1 << 16 }; /* nodes: of all steps */
 
-static at_status fail(net_builder *b, const net_raw_node *n, const char *why) {
-    return at_fail(b->err, AT_E_INPUT, "%s: node \"%s\" (%s): %s", b->net->path, n->name, n->op,
-                   why);
-}
-
 static at_status miss(net_builder *b, net_scope *s, const net_raw_node *n, const char *why) {
     net_note_missing(b, at_format(b->arena, "%s: %s", n->op, why), n->name);
     return net_add_unknown(b, s, n);
@@ -38,7 +33,8 @@ static at_status add_graph(net_builder *b, net_scope *s, const net_raw_node *n,
     for (int i = 0; i < g->outputs.len; i++) {
         const char *name = g->outputs.data[i].name;
         values[i] = net_find_value(s, name);
-        if (values[i] < 0) return fail(b, n, at_format(b->arena, "\"%s\" is not computed", name));
+        if (values[i] < 0)
+            return net_fail(b, n, at_format(b->arena, "\"%s\" is not computed", name));
     }
     return AT_OK;
 }
@@ -56,7 +52,7 @@ static int64_t known_int(const net_builder *b, int value) {
 /* ---- If -------------------------------------------------------------------------------------- */
 
 static at_status add_if(net_builder *b, net_scope *s, const net_raw_node *n, const int *inputs) {
-    if (inputs[0] < 0) return fail(b, n, "input 1 of at least 1 is missing");
+    if (inputs[0] < 0) return net_fail(b, n, "input 1 of at least 1 is missing");
     if (!is_known(b, inputs[0]))
         return miss(b, s, n,
                     at_format(b->arena,
@@ -66,7 +62,7 @@ static at_status add_if(net_builder *b, net_scope *s, const net_raw_node *n, con
     const char *wanted = known_int(b, inputs[0]) ? "then_branch" : "else_branch";
     const at_net_subgraph *g = graph_of(b, n, wanted);
     if (!g || g->outputs.len != n->outputs.len)
-        return fail(b, n, at_format(b->arena, "%s is missing or does not fit", wanted));
+        return net_fail(b, n, at_format(b->arena, "%s is missing or does not fit", wanted));
     net_scope inner = {.names = {.arena = b->arena}, .outer = s};
     int *values = AT_NEW_ARRAY(b->arena, int, g->outputs.len + 1);
     AT_TRY(net_add_constants(b, &inner, g));
@@ -113,7 +109,7 @@ static at_status step(stepping *p, const int *inputs) {
     for (int i = 0; i < p->num_carried; i++) p->carried[i] = from[i];
     for (int i = 0; i < p->num_collected; i++) {
         const int value = from[p->num_carried + i];
-        if (!net_is_tensor(b, value)) return fail(b, p->node, "its body collects a sequence");
+        if (!net_is_tensor(b, value)) return net_fail(b, p->node, "its body collects a sequence");
         *at_push(b->arena, &p->collected[i]) = value;
     }
     return AT_OK;
@@ -188,10 +184,10 @@ static at_status add_loop(net_builder *b, net_scope *s, const net_raw_node *n, c
     stepping p = {.b = b, .node = n, .body = g, .num_carried = n->inputs.len - 2, .first = 1};
     if (!g || g->inputs.len != n->inputs.len || g->outputs.len <= p.num_carried ||
         n->outputs.len >= g->outputs.len)
-        return fail(b, n, "body is missing or does not fit");
+        return net_fail(b, n, "body is missing or does not fit");
     p.num_collected = g->outputs.len - 1 - p.num_carried;
     for (int i = 0; i < n->inputs.len; i++) {
-        if (inputs[i] < 0 && i >= 2) return fail(b, n, "an input is missing");
+        if (inputs[i] < 0 && i >= 2) return net_fail(b, n, "an input is missing");
         if (i < 2 && inputs[i] >= 0 && !is_known(b, inputs[i]))
             return miss(b, s, n,
                         at_format(b->arena, "its %s \"%s\" depends on data",
@@ -250,14 +246,15 @@ static at_status add_scan(net_builder *b, net_scope *s, const net_raw_node *n, c
     stepping p = {.b = b, .node = n, .body = g, .num_carried = n->inputs.len - scanned};
     if (!g || !scanned || g->inputs.len != n->inputs.len || g->outputs.len < p.num_carried ||
         n->outputs.len > g->outputs.len)
-        return fail(b, n, "body is missing or does not fit");
+        return net_fail(b, n, "body is missing or does not fit");
     for (int i = 0; i < n->inputs.len; i++)
-        if (inputs[i] < 0) return fail(b, n, "an input is missing");
+        if (inputs[i] < 0) return net_fail(b, n, "an input is missing");
     p.num_collected = g->outputs.len - p.num_carried;
     p.carried = at_copy(b->arena, inputs, sizeof *inputs * (size_t)(p.num_carried + 1));
     int64_t *axes = AT_NEW_ARRAY(b->arena, int64_t, scanned);
     const int64_t steps = steps_of(b, n, inputs + p.num_carried, scanned, axes);
-    if (steps < 0) return fail(b, n, "axes that it goes along are not there, or differ in size");
+    if (steps < 0)
+        return net_fail(b, n, "axes that it goes along are not there, or differ in size");
     AT_TRY(begin(&p, s));
     int *in = AT_NEW_ARRAY(b->arena, int, g->inputs.len + 1);
     for (int64_t k = 0; k < steps; k++) {
@@ -281,10 +278,10 @@ static at_status add_map(net_builder *b, net_scope *s, const net_raw_node *n, co
     const at_net_subgraph *g = graph_of(b, n, "body");
     stepping p = {.b = b, .node = n, .body = g};
     if (!g || g->inputs.len != n->inputs.len || g->outputs.len != n->outputs.len)
-        return fail(b, n, "body is missing or does not fit");
+        return net_fail(b, n, "body is missing or does not fit");
     p.num_collected = g->outputs.len;
     const net_sequence *first = inputs[0] < 0 ? NULL : b->facts.data[inputs[0]].sequence;
-    if (!first) return fail(b, n, "its first input is no sequence");
+    if (!first) return net_fail(b, n, "its first input is no sequence");
     AT_TRY(begin(&p, s));
     int *in = AT_NEW_ARRAY(b->arena, int, g->inputs.len + 1);
     for (int k = 0; k < first->len; k++) {
@@ -292,7 +289,7 @@ static at_status add_map(net_builder *b, net_scope *s, const net_raw_node *n, co
         for (int i = 0; i < n->inputs.len; i++) {
             const net_sequence *list = inputs[i] < 0 ? NULL : b->facts.data[inputs[i]].sequence;
             if (inputs[i] < 0 || (list && list->len != first->len))
-                return fail(b, n, "an input is missing, or sequences differ in length");
+                return net_fail(b, n, "an input is missing, or sequences differ in length");
             in[i] = list ? list->values[k] : inputs[i];
         }
         AT_TRY(step(&p, in));
