@@ -131,9 +131,7 @@ static void make_convolution(void) {
     onnx_node(&g, "Relu", "c", "r", "");
     onnx_node(&g, "Conv", "r w2", "y", "");
     onnx_output(&g, "y");
-    at_text bytes = onnx_model(&g, 13);
-    assert_int_equal(at_write_file("conv.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
-    at_text_free(&bytes);
+    assert_int_equal(onnx_write(&g, 13, "conv.onnx", &err), AT_OK);
 }
 
 static double told_error(const cli_result *r) {
@@ -267,9 +265,7 @@ static void missing_way(void **state) {
     onnx_node(&g, "Conv", "a w", "b", "pads=[1,1,1,1]");
     onnx_node(&g, "Conv", "b w", "y", "pads=[1,1,1,1]");
     onnx_output(&g, "y");
-    at_text bytes = onnx_model(&g, 13);
-    assert_int_equal(at_write_file("wide.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
-    at_text_free(&bytes);
+    assert_int_equal(onnx_write(&g, 13, "wide.onnx", &err), AT_OK);
     cli_expect(0, "./autotune wide.onnx --trials 5 --log ways.all");
     inside("ways.all");
     cli_expect(0, "grep -v winograd ways.all >own_text.log && grep -q '^{' own_text.log");
@@ -290,9 +286,7 @@ static void weights_walked(void **state) {
     onnx_node(&g, "ConstantOfShape", "shape", "w", "");
     onnx_node(&g, "MatMul", "x w", "y", "");
     onnx_output(&g, "y");
-    at_text bytes = onnx_model(&g, 13);
-    assert_int_equal(at_write_file("heavy.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
-    at_text_free(&bytes);
+    assert_int_equal(onnx_write(&g, 13, "heavy.onnx", &err), AT_OK);
     const cli_result *r = cli_expect(0, "./autotune heavy.onnx --trials 2 --stats --log heavy.log");
     char said[64];
     snprintf(said, sizeof said, "packed weights in turn from %lld MiB",
@@ -311,9 +305,7 @@ static void not_finite(void **state) {
     onnx_node(&g, "Div", "x none", "far", "");
     onnx_output(&g, "roots");
     onnx_output(&g, "far");
-    at_text bytes = onnx_model(&g, 13);
-    assert_int_equal(at_write_file("far.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
-    at_text_free(&bytes);
+    assert_int_equal(onnx_write(&g, 13, "far.onnx", &err), AT_OK);
     cli_expect(0, "./autotune run far.onnx && ./autotune apply far.onnx --main -o not.c");
     const cli_result *r =
         cli_expect(0, "cc -std=c99 -pedantic -Wall -Wextra -Werror -O1 not.c -o not && ./not");
@@ -383,9 +375,7 @@ static void names_of_sizes(void **state) {
     onnx_node(&g, "Add", "piece_rows zeros", "same", "");
     onnx_node(&g, "Add", "N_size same", "rows", "");
     onnx_output(&g, "rows");
-    at_text bytes = onnx_model(&g, 13);
-    assert_int_equal(at_write_file("named.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
-    at_text_free(&bytes);
+    assert_int_equal(onnx_write(&g, 13, "named.onnx", &err), AT_OK);
     cli_expect(0, "./autotune apply named.onnx --dim N=1,4 --main -o named.c");
     const cli_result *r =
         cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 named.c -o named && ./named");

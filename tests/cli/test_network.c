@@ -151,9 +151,7 @@ static void overflow(void **state) {
     onnx_node(&g, "Mul", "x k", "m", "");
     onnx_node(&g, "Cast", "m", "y", "to=10");
     onnx_output(&g, "y");
-    at_text bytes = onnx_model(&g, 13);
-    assert_int_equal(at_write_file("half.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
-    at_text_free(&bytes);
+    assert_int_equal(onnx_write(&g, 13, "half.onnx", &err), AT_OK);
     expect_error(3, "./autotune run half.onnx --input x=x.npy",
                  "output \"y\" is not infinite, or no number, at the same places as the network in "
                  "double; float16 ends at 65504");
@@ -173,9 +171,7 @@ static void outputs_refused(void **state) {
     onnx_node(&g, "Gather", "y j", "z", "axis=1");
     onnx_output(&g, "y");
     onnx_output(&g, "z");
-    at_text bytes = onnx_model(&g, 13);
-    assert_int_equal(at_write_file("two.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
-    at_text_free(&bytes);
+    assert_int_equal(onnx_write(&g, 13, "two.onnx", &err), AT_OK);
     cli_expect(0, "{ " HEAD("1") "printf '\\000\\000\\240\\100'; } >five.npy");
     cli_expect(0, "{ " HEAD("1, 1") "printf '\\000\\000\\240\\100'; } >line.npy");
 #define FAULTY "./autotune run two.onnx --input i=five.npy "

@@ -55,15 +55,39 @@ at_net *onnx_open_as(at_arena *a, onnx_graph *g, int opset, const at_net_options
 
 at_net *onnx_open(at_arena *a, onnx_graph *g) { return onnx_open_as(a, g, 13, NULL); }
 
-const double *onnx_output_of(at_arena *a, const at_net *net, const void *input) {
+void onnx_expect_refused(onnx_graph *g, int opset, const at_net_options *o, at_status status,
+                         const char *text) {
+    at_text bytes = onnx_model(g, opset);
+    at_net *net;
+    at_error err;
+    assert_int_equal(at_net_parse(at_text_str(&bytes), bytes.len, NULL, o, &net, &err), status);
+    if (!strstr(err.text, text)) fail_msg("%s: expected %s", err.text, text);
+    assert_null(strchr(err.text, '\n'));
+    assert_null(net);
+    at_text_free(&bytes);
+}
+
+void onnx_expect_shape(const at_net *net, int output, const char *shape) {
+    const at_net_value *v = &net->values.data[net->outputs.data[output]];
+    at_text t = {0};
+    at_net_add_shape(&t, v->type, v->rank, v->dims);
+    assert_string_equal(at_text_str(&t), shape);
+    at_text_free(&t);
+}
+
+double **onnx_outputs_of(at_arena *a, const at_net *net, const void *const *inputs) {
     double **outputs = AT_NEW_ARRAY(a, double *, net->outputs.len);
     at_net_reference *r;
     at_error err;
     if (at_net_reference_new(net, NULL, &r, &err) != AT_OK ||
-        at_net_reference_run(r, &input, a, outputs, NULL, &err) != AT_OK)
+        at_net_reference_run(r, inputs, a, outputs, NULL, &err) != AT_OK)
         fail_msg("%s", err.text);
     at_net_reference_free(r);
-    return outputs[0];
+    return outputs;
+}
+
+const double *onnx_output_of(at_arena *a, const at_net *net, const void *input) {
+    return onnx_outputs_of(a, net, &input)[0];
 }
 
 double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs) {

@@ -18,6 +18,13 @@ at_net *onnx_open_as(at_arena *a, onnx_graph *g, int opset, const at_net_options
 double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs);
 /* The same with inputs from -1 to 1. */
 double **onnx_made_values(at_arena *a, const at_net *net);
+/* For cmocka: the graph, which it takes, is refused in one line that has the text. */
+void onnx_expect_refused(onnx_graph *g, int opset, const at_net_options *o, at_status status,
+                         const char *text);
+/* For cmocka: the output's type and sizes, as "float32[2, 3]". */
+void onnx_expect_shape(const at_net *net, int output, const char *shape);
+/* For cmocka: every output in double, by the interpreter. */
+double **onnx_outputs_of(at_arena *a, const at_net *net, const void *const *inputs);
 /* For cmocka: the first output, in double, of a network with one input. */
 const double *onnx_output_of(at_arena *a, const at_net *net, const void *input);
 /* For cmocka: the network made ready to run; b NULL: by defaults. */

@@ -233,3 +233,10 @@ at_text onnx_model(onnx_graph *g, int version) {
     pb_message(&model, 8, &import);
     return model;
 }
+
+at_status onnx_write(onnx_graph *g, int version, const char *path, at_error *err) {
+    at_text bytes = onnx_model(g, version);
+    const at_status status = at_write_file(path, at_text_str(&bytes), bytes.len, err);
+    at_text_free(&bytes);
+    return status;
+}

@@ -28,6 +28,7 @@ void onnx_external(onnx_graph *g, const char *name, const char *dims, const char
                    const char *offset, const char *length);
 /* The file; takes the graph. */
 at_text onnx_model(onnx_graph *g, int version);
+at_status onnx_write(onnx_graph *g, int version, const char *path, at_error *err);
 
 /* Fields, for what is not well formed. */
 void pb_varint(at_text *t, int field, uint64_t x);

@@ -11,17 +11,6 @@
 #include "tests/folder.h"
 #include "tests/network/made_net.h"
 
-static void expect_refused(onnx_graph *g, int version, const at_net_options *o, at_status status,
-                           const char *text) {
-    at_text bytes = onnx_model(g, version);
-    at_net *net;
-    at_error err;
-    assert_int_equal(at_net_parse(at_text_str(&bytes), bytes.len, NULL, o, &net, &err), status);
-    if (!strstr(err.text, text)) fail_msg("%s: expected %s", err.text, text);
-    assert_null(net);
-    at_text_free(&bytes);
-}
-
 /* Every text is a computation whose reads lie within their tensors. */
 static void check_texts(const at_net *net) {
     for (int i = 0; i < net->nodes.len; i++) {
@@ -31,14 +20,6 @@ static void check_texts(const at_net *net) {
             at_compute_check_reads(c, NULL, NULL, NULL, &err) != AT_OK)
             fail_msg("%s\n%s", net->nodes.data[i].text, err.text);
     }
-}
-
-static void expect_output(const at_net *net, int output, const char *shape) {
-    const at_net_value *v = &net->values.data[net->outputs.data[output]];
-    at_text t = {0};
-    at_net_add_shape(&t, v->type, v->rank, v->dims);
-    assert_string_equal(at_text_str(&t), shape);
-    at_text_free(&t);
 }
 
 static void convolution(void **state) {
@@ -60,7 +41,7 @@ static void convolution(void **state) {
                         "= 0 <= i1 && i1 < 8\n"
                         "y0[n:1, m:2, a0:5, a1:8] = s[n, m, a0, a1] + x2[m]\n");
     check_texts(net);
-    expect_output(net, 0, "float32[2, 40]");
+    onnx_expect_shape(net, 0, "float32[2, 40]");
     at_net_close(net);
 }
 
@@ -83,8 +64,8 @@ static void sizes(void **state) {
     onnx_output(&g, "wanted");
     at_net *net = onnx_open_as(arena, &g, 13, &(at_net_options){.dims = "N=4"});
     assert_int_equal(net->nodes.len, 2);
-    expect_output(net, 0, "float32[24]");
-    expect_output(net, 1, "float32[0, 9, 13]");
+    onnx_expect_shape(net, 0, "float32[24]");
+    onnx_expect_shape(net, 1, "float32[0, 9, 13]");
     const at_net_value *wanted = &net->values.data[net->outputs.data[2]];
     const int64_t expected[] = {-1, 8, 12};
     for (int i = 0; i < 3; i++)
@@ -105,10 +86,10 @@ static void refused(void **state) {
     at_text kept = {0};
     at_text_addn(&kept, at_text_str(&g.bytes), g.bytes.len);
     onnx_graph again = {kept};
-    expect_refused(&g, 13, NULL, AT_E_USAGE,
-                   "sizes of inputs are not given: N, x[1]; as in --dim 'N=1,x[1]=1'");
-    expect_refused(&again, 13, &(at_net_options){.dims = "N=1,x[1]=2"}, AT_E_INPUT,
-                   "NoSuch (node \"NoSuch\" and 1 more); Nor (node \"Nor\")");
+    onnx_expect_refused(&g, 13, NULL, AT_E_USAGE,
+                        "sizes of inputs are not given: N, x[1]; as in --dim 'N=1,x[1]=1'");
+    onnx_expect_refused(&again, 13, &(at_net_options){.dims = "N=1,x[1]=2"}, AT_E_INPUT,
+                        "NoSuch (node \"NoSuch\" and 1 more); Nor (node \"Nor\")");
 }
 
 /* What is behind the values that are wanted may be anything; what they do not need is not read. */
@@ -132,7 +113,7 @@ static void until(void **state) {
         onnx_output(&g, "d");
         const at_net_options o = {.until = rows[i].until};
         if (rows[i].says) {
-            expect_refused(&g, 13, &o, i == 1 ? AT_E_INPUT : AT_E_USAGE, rows[i].says);
+            onnx_expect_refused(&g, 13, &o, i == 1 ? AT_E_INPUT : AT_E_USAGE, rows[i].says);
             continue;
         }
         at_net *net = onnx_open_as(arena, &g, 13, &o);
@@ -151,7 +132,7 @@ static void cycle(void **state) {
     onnx_node(&g, "Add", "x b", "a", "");
     onnx_node(&g, "Relu", "a", "b", "");
     onnx_output(&g, "b");
-    expect_refused(&g, 13, NULL, AT_E_INPUT, "cycle");
+    onnx_expect_refused(&g, 13, NULL, AT_E_INPUT, "cycle");
 }
 
 /* Nodes may stand in any order. */
@@ -201,9 +182,7 @@ static void external_weights(void **state) {
         x = y;
     }
     onnx_output(&g, x);
-    at_text bytes = onnx_model(&g, 13);
-    assert_int_equal(at_write_file(path, at_text_str(&bytes), bytes.len, &err), AT_OK);
-    at_text_free(&bytes);
+    assert_int_equal(onnx_write(&g, 13, path, &err), AT_OK);
     if (at_net_open(path, NULL, &net, &err) != AT_OK) fail_msg("%s", err.text);
     assert_int_equal(net->nodes.len, LAYERS);
     at_net_close(net);

@@ -18,21 +18,7 @@ static const float X[N] = {0.5f, -1.25f, 3};
 static at_net *open_graph(onnx_graph *g) { return onnx_open_as(arena, g, 17, NULL); }
 
 static void expect_refused(onnx_graph *g, int version, const char *text) {
-    at_text bytes = onnx_model(g, version);
-    at_net *net;
-    at_error err;
-    assert_int_equal(at_net_parse(at_text_str(&bytes), bytes.len, NULL, NULL, &net, &err),
-                     AT_E_INPUT);
-    if (!strstr(err.text, text)) fail_msg("%s: expected %s", err.text, text);
-    at_text_free(&bytes);
-}
-
-static void expect_sizes(const at_net *net, int output, const char *shape) {
-    const at_net_value *v = &net->values.data[net->outputs.data[output]];
-    at_text t = {0};
-    at_net_add_shape(&t, v->type, v->rank, v->dims);
-    assert_string_equal(at_text_str(&t), shape);
-    at_text_free(&t);
+    onnx_expect_refused(g, version, NULL, AT_E_INPUT, text);
 }
 
 /* v = v*x + k, of which each value is collected; the body goes on below k of `last`. */
@@ -69,13 +55,9 @@ static void loop(void **state) {
         onnx_output(&g, "end");
         onnx_output(&g, "all");
         at_net *net = open_graph(&g);
-        expect_sizes(net, 1, at_format(arena, "float32[%d, 3]", rows[i].steps));
-        double *out[2];
-        at_net_reference *r;
-        at_error err;
+        onnx_expect_shape(net, 1, at_format(arena, "float32[%d, 3]", rows[i].steps));
         const void *inputs[] = {X};
-        assert_int_equal(at_net_reference_new(net, NULL, &r, &err), AT_OK);
-        assert_int_equal(at_net_reference_run(r, inputs, arena, out, NULL, &err), AT_OK);
+        double **out = onnx_outputs_of(arena, net, inputs);
         for (int j = 0; j < N; j++) {
             double v = X[j];
             for (int k = 0; k < rows[i].steps; k++) {
@@ -84,7 +66,6 @@ static void loop(void **state) {
             }
             assert_true(fabs(out[0][j] - v) < 1e-12);
         }
-        at_net_reference_free(r);
         at_net_program p = onnx_program(net, NULL);
         onnx_check_program(arena, net, &p);
         at_net_program_free(&p);
@@ -136,7 +117,7 @@ static void scan(void **state) {
                           "body", &body, NULL, NULL);
     onnx_output(&g, "y");
     at_net *net = open_graph(&g);
-    expect_sizes(net, 0, "float32[2, 5]");
+    onnx_expect_shape(net, 0, "float32[2, 5]");
     const double *y = onnx_output_of(arena, net, x);
     for (int t = T - 1; t >= 0; t--)
         for (int i = 0; i < 2; i++) {
@@ -213,19 +194,14 @@ static void names_of_one_value(void **state) {
     for (int i = 0; i < 4; i++) onnx_output(&g, names[i]);
     onnx_output(&g, "m");
     at_net *net = open_graph(&g);
-    double *out[5];
-    at_net_reference *r;
-    at_error err;
     const void *inputs[] = {x};
-    assert_int_equal(at_net_reference_new(net, NULL, &r, &err), AT_OK);
-    assert_int_equal(at_net_reference_run(r, inputs, arena, out, NULL, &err), AT_OK);
+    double **out = onnx_outputs_of(arena, net, inputs);
     assert_string_equal(net->values.data[net->inputs.data[0]].name, "x");
     for (int i = 0; i < 5; i++) {
         const char *name = i < 4 ? names[i] : "m";
         assert_string_equal(net->values.data[net->outputs.data[i]].name, name);
         for (int j = 0; j < N; j++) assert_true(out[i][j] == (i < 3 ? x[j] : -x[j]));
     }
-    at_net_reference_free(r);
     at_net_program p = onnx_program(net, NULL);
     onnx_check_program(arena, net, &p);
     at_net_program_free(&p);

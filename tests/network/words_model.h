@@ -28,9 +28,7 @@ static inline void words_write(const char *file) {
     onnx_node(&g, "MatMul", "e w", "m", "");
     onnx_node(&g, "Relu", "m", "class", "");
     onnx_output(&g, "class");
-    at_text bytes = onnx_model(&g, 13);
-    assert_int_equal(at_write_file(file, at_text_str(&bytes), bytes.len, &err), AT_OK);
-    at_text_free(&bytes);
+    assert_int_equal(onnx_write(&g, 13, file, &err), AT_OK);
 }
 
 #endif
