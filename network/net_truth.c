@@ -61,8 +61,13 @@ static void reserve(at_net_truth *t, int64_t bytes) {
     t->workspace = at_net_room(bytes);
 }
 
+/* What distances are told over: 1 where all is 0. */
+static double unit_of(const at_net_truth *t, int output) {
+    return t->rms[output] > 0 ? t->rms[output] : 1;
+}
+
 at_net_distance at_net_over_rms(const at_net_truth *t, int output, at_net_distance x) {
-    const double rms = t->rms[output] > 0 ? t->rms[output] : 1;
+    const double rms = unit_of(t, output);
     return (at_net_distance){x.most / rms, x.rms / rms};
 }
 
@@ -77,7 +82,7 @@ at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, at_net_
         double *x = AT_NEW_ARRAY(a, double, v->elements + 1);
         for (int64_t k = 0; k < v->elements; k++) {
             x[k] = at_net_element(v->type, t->outputs[i], k);
-            const double d = (x[k] - t->expected[i][k]) / (t->rms[i] > 0 ? t->rms[i] : 1);
+            const double d = (x[k] - t->expected[i][k]) / unit_of(t, i);
             if (sum && isfinite(d)) *sum += d * d;
         }
         errors[i] = at_net_over_rms(t, i, at_net_distance_of(v, x, t->expected[i]));

@@ -110,14 +110,19 @@ static at_status length(net_builder *b, net_scope *s, const net_raw_node *n, con
 
 /* ---- tensors of them ------------------------------------------------------------------------- */
 
+/* The attribute of an operator for one axis. */
+static at_net_attribute axes_of(net_builder *b, int64_t axis) {
+    return (at_net_attribute){.name = "axes",
+                              .kind = AT_NET_ATTR_INTS,
+                              .num = 1,
+                              .ints = at_copy(b->net->arena, &axis, sizeof axis)};
+}
+
 at_status net_join_values(net_builder *b, const char *name, const int *values, int n, int64_t axis,
                           bool is_new, int *out) {
     enum { MOST = 128 }; /* in one Concat */
     const at_net_attribute along = {.name = "axis", .kind = AT_NET_ATTR_INT, .i = axis},
-                           axes = {.name = "axes",
-                                   .kind = AT_NET_ATTR_INTS,
-                                   .num = 1,
-                                   .ints = at_copy(b->net->arena, &axis, sizeof axis)};
+                           axes = axes_of(b, axis);
     int *now = AT_NEW_ARRAY(b->arena, int, n + 1), len = n;
     for (int i = 0; i < n; i++) {
         now[i] = values[i];
@@ -195,10 +200,7 @@ static at_status split(net_builder *b, net_scope *s, const net_raw_node *n, cons
     AT_TRY(pieces(b, n, by, x.dims[axis], &sizes, &num));
     if (!sizes) return net_add_unknown(b, s, n);
     const bool squeezed = by < 0 && !int_of(n, "keepdims", 1);
-    const at_net_attribute axes = {.name = "axes",
-                                   .kind = AT_NET_ATTR_INTS,
-                                   .num = 1,
-                                   .ints = at_copy(b->net->arena, &axis, sizeof axis)};
+    const at_net_attribute axes = axes_of(b, axis);
     int *values = AT_NEW_ARRAY(b->arena, int, num + 1);
     for (int i = 0; i < num; at += sizes[i++]) {
         AT_TRY(take_piece(b, name, inputs[0], axis, at, sizes[i], &values[i]));
