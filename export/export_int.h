@@ -37,7 +37,7 @@ typedef struct at_face {
     int64_t packed_bytes;
     int threads;
     bool runs_apart;          /* a main asks for turns of parallel loops apart from each other */
-    bool is_part;             /* static functions; a main has no time for each */
+    bool is_part;             /* its functions are static; a main does not time it */
     const char *parallel_for; /* a function that runs parallel loops on threads; NULL: their own */
     const int64_t *values;    /* with these the computation is of the tensors as they are passed */
 } at_face;

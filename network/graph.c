@@ -183,7 +183,7 @@ static at_status check_versions(const net_builder *b) {
                    b->net->path, (long long)version, FIRST_VERSION, LAST_VERSION);
 }
 
-/* What is an input, or another output, too, is copied: each output has its own name. */
+/* An output that is an input, or another output, too, is copied: each output has its own name. */
 static at_status find_outputs(net_builder *b, const net_scope *s) {
     const at_net_subgraph *g = b->model->graph;
     at_net *net = b->net;

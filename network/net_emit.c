@@ -305,7 +305,7 @@ static void add_checked(checked_kernels *to, const emitted *e) {
     }
 }
 
-/* prefix: of what asks for instruction sets; NULL: nothing does. checked: NULL: no main is. */
+/* prefix: of what asks for instruction sets; NULL: nothing does. checked: NULL without a main. */
 static at_status add_kernels(at_text *out, const at_net_program *p, const at_net_build *b,
                              const char *prefix, const char *set, const char **before,
                              const char **names, checked_kernels *checked, at_error *err) {

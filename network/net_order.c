@@ -73,7 +73,7 @@ static bool is_ordered(const ordering *o) {
     return true;
 }
 
-/* Leaves those out that no output needs. */
+/* Leaves nodes out that no output needs. */
 static int keep_needed(const ordering *o, int *order, int n) {
     bool *needed = AT_NEW_ARRAY(o->b->arena, bool, n + 1);
     for (int i = 0; i < o->g->outputs.len; i++) {

@@ -72,7 +72,8 @@ static at_status gather(net_op *o) {
     return AT_OK;
 }
 
-/* Of an axis, or of all elements one behind the other, those whose place a known condition has. */
+/* The entries of an axis, or of all elements one behind the other, at whose places a known
+ * condition holds. */
 static at_status compress(net_op *o) {
     const at_net_value *x = op_in(o, 0), *condition = op_in(o, 1);
     const bool all = !op_has(o, "axis", AT_NET_ATTR_INT);

@@ -108,7 +108,7 @@ static at_status length(net_builder *b, net_scope *s, const net_raw_node *n, con
     return net_name_value(b, s, name, net_add_number(b, name, AT_NET_INT64, 0, from->len));
 }
 
-/* ---- tensors of them ------------------------------------------------------------------------- */
+/* ---- tensors of sequences -------------------------------------------------------------------- */
 
 /* The attribute of an operator for one axis. */
 static at_net_attribute axes_of(net_builder *b, int64_t axis) {
@@ -211,7 +211,7 @@ static at_status split(net_builder *b, net_scope *s, const net_raw_node *n, cons
 
 /* ---- optional values ------------------------------------------------------------------------- */
 
-/* One that is there is the value itself. */
+/* An optional value that is there is the value itself. */
 static at_status same(net_builder *b, net_scope *s, const net_raw_node *n, const int *inputs) {
     if (inputs[0] < 0) return net_fail(b, n, "its input is missing");
     return net_name_value(b, s, n->outputs.data[0], inputs[0]);

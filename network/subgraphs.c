@@ -215,7 +215,8 @@ static at_status add_loop(net_builder *b, net_scope *s, const net_raw_node *n, c
 
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
-/* Steps of all that is gone through; -1: they differ, or an axis is not there. axes: of each. */
+/* Steps of all inputs that are gone through; -1: their sizes differ, or an axis is not there. axes:
+ * of each input. */
 static int64_t steps_of(const net_builder *b, const net_raw_node *n, const int *scanned, int num,
                         int64_t *axes) {
     int64_t steps = -1;

@@ -208,7 +208,7 @@ static void names_of_one_value(void **state) {
     at_net_close(net);
 }
 
-/* What a body calls as a later value of the graph around it is called is its own. */
+/* A body's value that is called like a later value of the graph around it is the body's own. */
 static void own_names(void **state) {
     (void)state;
     onnx_graph g = {0}, body = {0};
