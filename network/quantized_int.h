@@ -42,6 +42,8 @@ bool net_is_byte(const at_net_value *v);
 int net_input(const at_net_node *n, int k); /* -1: not given */
 /* One scale and one zero for all, the same ones. */
 bool net_same_numbers(const at_net_quantized *x, const at_net_quantized *y);
+/* The real number that 1 stands for in sums of output m. */
+double net_unit_of(const product *p, int64_t m);
 
 /* quantized_views.c: moves of dequantized numbers become moves of their bytes. */
 void net_view_bytes(at_net *net);

@@ -89,6 +89,10 @@ static void shift_weights(const quantizer *q, product *p, const at_net_value *w)
     p->shift = shift;
 }
 
+double net_unit_of(const product *p, int64_t m) {
+    return p->x.scale[0] * p->w.scale[p->w.num > 1 ? m : 0];
+}
+
 /* No sum of u8 times s8 is further from 0. */
 static double most_of_sums(const product *p, const at_net_value *w) {
     return 255 * 128.0 * (double)w->elements / (double)p->outputs * (p->shift ? 2 : 1);
@@ -151,7 +155,7 @@ static bool take_bias(const quantizer *q, product *p, int value, bool in_units) 
     double *bias = AT_NEW_ARRAY(q->arena, double, p->outputs);
     const double most = 0x1p30 - most_of_sums(p, value_at(q->net, p->w.value));
     for (int64_t m = 0; m < p->outputs; m++) {
-        const double unit = p->x.scale[0] * p->w.scale[p->w.num > 1 ? m : 0];
+        const double unit = net_unit_of(p, m);
         bias[m] = known_element(b, m) * (in_units ? unit : 1);
         if (!(fabs(bias[m] / unit) < most)) return false; /* with sums beyond 32 bits */
     }

@@ -102,8 +102,7 @@ static void add_outcome(quantizer *q, const product *p, at_text *t, const char *
     float *f = AT_NEW_ARRAY(q->arena, float, p->outputs);
     bool same = true;
     for (int64_t m = 0; m < p->outputs; m++) {
-        f[m] = (float)(p->x.scale[0] * p->w.scale[p->w.num > 1 ? m : 0] /
-                       (p->is_rounded ? p->y.scale[0] : 1));
+        f[m] = (float)(net_unit_of(p, m) / (p->is_rounded ? p->y.scale[0] : 1));
         same &= f[m] == f[0];
     }
     const int64_t dims[] = {same ? 1 : p->outputs};
@@ -145,7 +144,7 @@ static void add_shift(quantizer *q, const product *p, double x_zero, at_text *t,
     const double *sums = sums_of_weights(q, p);
     int32_t *c = AT_NEW_ARRAY(q->arena, int32_t, p->outputs);
     for (int64_t m = 0; m < p->outputs; m++) {
-        const double unit = p->x.scale[0] * p->w.scale[p->w.num > 1 ? m : 0];
+        const double unit = net_unit_of(p, m);
         c[m] = (int32_t)((p->bias ? nearbyint(p->bias[m] / unit) : 0) - x_zero * sums[m]);
     }
     const int64_t dims[] = {p->outputs};
