@@ -321,11 +321,8 @@ static void ascending_entries(void **state) {
     (void)state;
     static const char *const parts[] = {"v[p[m]]", "sum(e:p[m]..p[m + 1]) v[e]"};
     const at_target *scalar = at_target_find("scalar");
-    const at_file_options o = {.with_main = true};
     at_arena *a = at_arena_new();
     for (int ascend = 0; ascend < 2; ascend++) {
-        at_file_kernel k;
-        at_config config;
         at_text whole = {0};
         int status;
         at_task *task = task_of_text(a, "entries",
@@ -337,9 +334,7 @@ static void ascending_entries(void **state) {
                                                "out[m:M] = part[m] + most[0]\n",
                                                parts[ascend]),
                                      "");
-        CALL(at_task_default_config(a, task, scalar->default_lanes, &config, &err));
-        assert_true(kernel_of(a, task, &config, AT_DIALECT_C, scalar, "gemm", &k));
-        CALL(at_emit_file(a, &k, 1, &o, &whole, NULL, &err));
+        file_of(a, task, AT_DIALECT_C, scalar, &whole);
         assert_int_equal(!strstr(at_text_str(&whole), "kept0[row] = "), ascend);
         const char *said = printed_by(a, at_text_str(&whole), &status);
         if (status || !strstr(said, "gemm: right")) fail_msg("%s", said);
