@@ -52,7 +52,7 @@ OPTIONS = {
 }
 """Options of a task, by the names that the command line has, with ``_`` for ``-``."""
 SWITCHES = {"accept_changed", "paranoid"}
-"""Those of them that take ``True`` and ``False``."""
+"""Options that take ``True`` and ``False``."""
 
 
 @dataclass(frozen=True)
