@@ -2,6 +2,7 @@
 #include "schedule/interval.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/range.h"
 
@@ -52,33 +53,25 @@ static range of_bits(at_op op, range x, range y) {
     return (range){0, x.lo < 0 ? y.hi : y.lo < 0 ? x.hi : fmin(x.hi, y.hi)};
 }
 
-/* The way of which a number goes a part, b - a of a + ((b - a) >> n), a - b of a - ((a - b) >> n):
- * rounded down, the part is between nothing and all of it. NULL: it goes none. */
-static const at_expr *way_of(const at_expr *e) {
+/* The part of a way that a number goes, (b - a) >> n of a + ((b - a) >> n), (a - b) >> n of
+ * a - ((a - b) >> n): rounded down, it is between nothing and all of the way. NULL: it goes none.
+ */
+static const at_expr *part_of_way(const at_expr *e) {
+    if (e->op != AT_X_ADD && e->op != AT_X_SUB) return NULL;
     for (int i = 0; i < (e->op == AT_X_ADD ? 2 : 1); i++) {
         const at_expr *a = e->arg[i], *part = e->arg[!i];
         if (part->op == AT_X_SHIFT_RIGHT && part->arg[0]->op == AT_X_SUB &&
             at_expr_equal(part->arg[0]->arg[e->op == AT_X_ADD], a))
-            return part->arg[0];
+            return part;
     }
     return NULL;
 }
 
-static at_status range_of(ranger *r, const at_expr *e, range *out);
-
-/* A number that goes a part of a way lies between its ends. */
-static at_status narrow_to(ranger *r, const at_expr *way, range *x) {
-    range from, to;
-    AT_TRY(range_of(r, way->arg[0], &from));
-    AT_TRY(range_of(r, way->arg[1], &to));
-    const range all = at_range_hull(from, to);
-    *x = (range){fmax(x->lo, all.lo), fmin(x->hi, all.hi)};
-    return AT_OK;
-}
-
-/* Of an expression of integers, all of whose values on the way fit, too. */
-static at_status range_of(ranger *r, const at_expr *e, range *out) {
-    range x[3] = {{0}};
+/* Of an expression of integers, all of whose values on the way fit, too. ends: receives what the
+ * two ends of the way may be whose part e is; NULL: it is none. */
+static at_status range_between(ranger *r, const at_expr *e, range *ends, range *out) {
+    const at_expr *part = part_of_way(e);
+    range x[3] = {{0}}, own[2];
     switch (e->op) {
     case AT_X_INT: *out = (range){(double)e->integer, (double)e->integer}; return AT_OK;
     case AT_X_NAME:
@@ -95,11 +88,13 @@ static at_status range_of(ranger *r, const at_expr *e, range *out) {
     default: break;
     }
     for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) {
-        AT_TRY(range_of(r, e->arg[i], &x[i]));
+        range *of_way = e->arg[i] == part ? own : e->op == AT_X_SHIFT_RIGHT && !i ? ends : NULL;
+        AT_TRY(range_between(r, e->arg[i], of_way, &x[i]));
         if (e->op == AT_X_SELECT || !is_nothing(x[i])) continue;
         *out = nothing;
         return AT_OK;
     }
+    if (ends && e->op == AT_X_SUB) memcpy(ends, x, 2 * sizeof *ends);
     switch (e->op) {
     case AT_X_NEG: *out = (range){-x[0].hi, -x[0].lo}; break;
     case AT_X_ADD: *out = (range){x[0].lo + x[1].lo, x[0].hi + x[1].hi}; break;
@@ -121,11 +116,17 @@ static at_status range_of(ranger *r, const at_expr *e, range *out) {
         break;
     default: *out = any_int; return AT_OK; /* conditions */
     }
-    const at_expr *way = e->op == AT_X_ADD || e->op == AT_X_SUB ? way_of(e) : NULL;
-    if (way) AT_TRY(narrow_to(r, way, out));
+    if (part) {
+        const range all = at_range_hull(own[0], own[1]);
+        *out = (range){fmax(out->lo, all.lo), fmin(out->hi, all.hi)};
+    }
     if (is_nothing(*out)) return AT_OK;
     if (out->lo < any_int.lo || out->hi > any_int.hi) return beyond(r, e, *out);
     return AT_OK;
+}
+
+static at_status range_of(ranger *r, const at_expr *e, range *out) {
+    return range_between(r, e, NULL, out);
 }
 
 /* An expression of integers; ends where one exceeds them. */
