@@ -53,8 +53,7 @@ void at_dataset_free(at_dataset *d) {
     d->store = NULL;
 }
 
-/* Of an output's expected values, with their limits. */
-static int64_t expected_bytes(const at_dataset *d, int tensor) {
+int64_t at_dataset_expected_bytes(const at_dataset *d, int tensor) {
     if (d->is_exact) return d->size_bytes[tensor];
     return at_limits_at(d->size_bytes[tensor]) +
            at_dataset_elements(d, tensor) * (int64_t)sizeof(float);
@@ -64,7 +63,7 @@ int64_t at_dataset_bytes(const at_dataset *d) {
     int64_t bytes = 0;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         bytes += d->size_bytes[t];
-        if (d->compute->tensors[t].is_output) bytes += expected_bytes(d, t);
+        if (d->compute->tensors[t].is_output) bytes += at_dataset_expected_bytes(d, t);
     }
     return bytes;
 }
@@ -277,8 +276,8 @@ at_status at_dataset_expect(at_arena *a, at_dataset *d, at_error *err) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (tensor->is_output)
-            AT_TRY(at_store_reserve(d->store, tensor->name, expected_bytes(d, t), &d->expected[t],
-                                    err));
+            AT_TRY(at_store_reserve(d->store, tensor->name, at_dataset_expected_bytes(d, t),
+                                    &d->expected[t], err));
     }
     return AT_OK;
 }
@@ -371,8 +370,8 @@ at_status at_dataset_twin(at_arena *a, const at_dataset *d, at_dataset *out, at_
             at_copy(a, d->extents[t], sizeof *d->extents[t] * (size_t)tensor->num_axes);
         AT_TRY(copy_in_store(d->store, tensor->name, d->offset[t], d->size_bytes[t],
                              &twin.offset[t], err));
-        AT_TRY(copy_in_store(d->store, tensor->name, d->expected[t], expected_bytes(d, t),
-                             &twin.expected[t], err));
+        AT_TRY(copy_in_store(d->store, tensor->name, d->expected[t],
+                             at_dataset_expected_bytes(d, t), &twin.expected[t], err));
     }
     *out = twin;
     return AT_OK;

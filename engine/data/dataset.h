@@ -101,6 +101,8 @@ bool at_dataset_fill_normal(at_dataset *d, uint64_t seed);
 /* Puts what is not a number, both infinities and -0 among the inputs, an element each, where the
  * reference and every kernel make the same of them. */
 void at_dataset_add_specials(at_dataset *d, uint64_t seed);
+/* Of an output's expected values, with their limits. */
+int64_t at_dataset_expected_bytes(const at_dataset *d, int tensor);
 /* Is this tensor in the store? */
 bool at_dataset_keeps(const at_tensor *t);
 

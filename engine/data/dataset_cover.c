@@ -4,21 +4,8 @@
 static const int64_t most_bytes = 32 << 20; /* of what outputs should be, in all runs */
 enum { APART = 16 };
 
-bool at_dataset_has_cover(const at_dataset *d) {
-    for (int t = 0; t < d->compute->num_tensors; t++)
-        if (d->layouts[t] || d->compute->tensors[t].is_held) return false;
-    return d->rule.cover.covers.len > 0 && !d->is_whole && !d->pattern;
-}
-
-void at_dataset_take_cover(at_dataset *d) {
-    d->rule.draw[0] = d->rule.cover;
-    d->draw = 0;
-}
-
 static int64_t step_of(const at_dataset *d, int t) {
-    const int64_t limits = at_dataset_elements(d, t) * (int64_t)sizeof(float),
-                  bytes = at_limits_at(d->size_bytes[t]) + (d->is_exact ? 0 : limits);
-    return (bytes + APART - 1) / APART * APART;
+    return (at_dataset_expected_bytes(d, t) + APART - 1) / APART * APART;
 }
 
 static int64_t runs_of(const at_dataset *d) {
@@ -27,6 +14,17 @@ static int64_t runs_of(const at_dataset *d) {
     for (int t = 0; t < d->compute->num_tensors; t++)
         if (d->compute->tensors[t].is_output) step += step_of(d, t);
     return runs < most_bytes / step ? runs : most_bytes / step;
+}
+
+bool at_dataset_has_cover(const at_dataset *d) {
+    for (int t = 0; t < d->compute->num_tensors; t++)
+        if (d->layouts[t] || d->compute->tensors[t].is_held) return false;
+    return runs_of(d) > 0 && !d->is_whole && !d->pattern;
+}
+
+void at_dataset_take_cover(at_dataset *d) {
+    d->rule.draw[0] = d->rule.cover;
+    d->draw = 0;
 }
 
 static uint32_t bits_of(const at_dataset *d, const at_cover *x, int64_t row) {
