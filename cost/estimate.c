@@ -131,10 +131,10 @@ static bool is_grouped(const at_estimator *e, const est_leaf *x) {
     return is_filled && apart >= 2 && apart <= 4;
 }
 
-/* Does the leaf only turn round what it reads, which lies along one of its last two loops,
- * along[0], while what it writes lies along the other? Registers hold squares of it
- * (codegen/tile_transpose.c). Returns their sides; 0: it does not. */
-static int is_turned(const at_estimator *e, const est_leaf *x, int *along) {
+/* The side of the squares that registers hold of a leaf that only turns round what it reads, which
+ * lies along one of its last two loops, along[0], while what it writes lies along the other
+ * (codegen/tile_transpose.c). 0: the leaf does not. */
+static int turned_side(const at_estimator *e, const est_leaf *x, int *along) {
     const int last = x->num_loops - 1, bytes = (int)x->access[0].buffer->bytes,
               side = bytes == 4   ? AT_TILE_SQUARE
                      : bytes == 2 ? AT_TILE_SQUARE_16
@@ -274,7 +274,7 @@ static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int ro
     }
     int along[2];
     const est_leaf *touching = x;
-    const int side = single ? 0 : is_turned(e, x, along);
+    const int side = single ? 0 : turned_side(e, x, along);
     if (side) {
         touching = over_squares(e, x, along, side);
         run = x->loop[x->num_loops - 2].turns * x->loop[x->num_loops - 1].turns;

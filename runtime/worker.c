@@ -16,9 +16,8 @@
 #define FLUSHES 10
 #define FLUSH_NS 4             /* per byte */
 #define MOST_SOURCE (64 << 10) /* milliseconds of TinyCC's time */
-#define MOST_RUNS                                                                                  \
-    (7 + AT_MOST_OTHERS)     /* behind the first: both ends, other data, moves, timing             \
-                              */
+/* Behind the first: both ends, other data, moves, timing. */
+#define MOST_RUNS (7 + AT_MOST_OTHERS)
 #define DEFAULT_TIMEOUT_S 10 /* AutoTVM's, of build and run alike */
 
 /* ---- one job -------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@
 typedef struct at_part_limit {
     int vectors, wide, narrow;
     bool lanes; /* the part is lanes, as one of so many vectors is */
-    int square; /* elements of which it has whole ones, and as many are left behind it; 0: any */
+    int square; /* a part is whole squares of so many elements, and a rest at least one; 0: any */
 } at_part_limit;
 typedef struct at_split_limits {
     const char *knob, *axis;
