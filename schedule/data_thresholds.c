@@ -81,7 +81,8 @@ static double nearest(const data_ruler *r, const at_draw *draw, int t, double x)
     return at_type_value(type, stored, 0);
 }
 
-/* Between which values an element may be moved. */
+/* Between which values an element may be moved: ends that it may have (the float nearest to 0.456
+ * may lie beyond it). */
 static void ends_of(const data_ruler *r, const at_draw *draw, int t, double *lo, double *hi) {
     const at_fill *f = &draw->fill[t];
     if (is_int(r, t)) {
@@ -89,7 +90,7 @@ static void ends_of(const data_ruler *r, const at_draw *draw, int t, double *lo,
         *lo = (double)(w.least + w.step * f->spared_least);
         *hi = (double)(w.most - w.step * f->spared_most);
     } else if (r->c->in_steps && f->lo < 0) *lo = -0x1p20, *hi = 0x1p20;
-    else *lo = f->unit * f->lo, *hi = f->unit * f->hi;
+    else *lo = nearest(r, draw, t, f->unit * f->lo), *hi = nearest(r, draw, t, f->unit * f->hi);
 }
 
 /* ---- working it out -------------------------------------------------------------------------- */
@@ -192,8 +193,9 @@ static int find_turns(place *p, element *x, turn *out) {
     ends_of(p->r, p->draw, x->tensor, &lo, &hi);
     const double furthest = fmax(fabs(lo), fabs(hi));
     for (int k = -SCANNED; k <= SCANNED && n < MOST_TURNS; k++) {
-        const double at = nearest(p->r, p->draw, x->tensor, scan(k, furthest));
-        if (at < lo || at > hi || (has_before && at <= before)) continue;
+        const double within = fmax(lo, fmin(hi, scan(k, furthest))),
+                     at = nearest(p->r, p->draw, x->tensor, within);
+        if (has_before && at <= before) continue;
         const bool is_known = is_above(p, x, at, &above);
         if (is_known && has_before && above != was_above) {
             out[n] = (turn){before, at};
