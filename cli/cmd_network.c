@@ -37,7 +37,9 @@ static void describe(at_text *out, const at_net_program *p, const at_options *o)
         for (int i = 0; i < (side ? net->outputs.len : net->inputs.len); i++) {
             const at_net_value *v =
                 &net->values.data[side ? net->outputs.data[i] : net->inputs.data[i]];
-            at_text_addf(out, "%s %s: ", side ? "output" : "input ", v->name);
+            at_text_add(out, side ? "output " : "input  ");
+            at_text_add_visible(out, v->name);
+            at_text_add(out, ": ");
             at_net_add_shape(out, v->type, v->rank, v->dims);
             at_text_add(out, "\n");
         }

@@ -57,7 +57,8 @@ static at_status time_steps(net_run *r) {
 static void describe(net_run *r) {
     for (int i = 0; i < r->net->outputs.len; i++) {
         const at_net_value *v = output(r, i);
-        at_text_addf(&r->out, "%s ", v->name);
+        at_text_add_visible(&r->out, v->name);
+        at_text_add(&r->out, " ");
         at_net_add_shape(&r->out, v->type, v->rank, v->dims);
         for (int64_t k = 0; k < v->elements && k < SHOWN; k++)
             at_text_addf(&r->out, "%s%.7g", k ? ", " : ": ",

@@ -280,7 +280,7 @@ static at_status print_text(const layers *all, const at_options *o, at_error *er
     at_text_add(&out, ".\n");
     if (!r->advice && r->log_path) add_next(&out, r, all->of.data[0].best, o);
     if (o->stats && t) add_stats(&out, r);
-    if (r->advice) at_text_addf(&out, "%s\n", r->advice);
+    if (r->advice) at_text_add_visible(&out, r->advice), at_text_add(&out, "\n");
     return at_print(&out, err);
 }
 
