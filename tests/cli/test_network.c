@@ -159,6 +159,25 @@ static void overflow(void **state) {
     cli_expect(0, "grep '^#network .*\"error\": null' half.log");
 }
 
+/* A name is one line, whatever is in it, and no escape. */
+static void named(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    at_error err;
+    onnx_input(&g, "x\n", AT_NET_FLOAT, "2,2");
+    onnx_node(&g, "Relu", "x\n", "y\033\nz:", "");
+    onnx_output(&g, "y\033\nz:");
+    at_text bytes = onnx_model(&g, 13);
+    assert_int_equal(at_write_file("lines.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
+    at_text_free(&bytes);
+    const char *out = cli_expect(0, "./autotune show lines.onnx")->out;
+    expect_text(out, "\ninput  x\\n: float32[2, 2]\noutput y\\x1b\\nz:: float32[2, 2]\n");
+    expect_text(cli_expect(0, "./autotune run lines.onnx")->out, "y\\x1b\\nz: float32[2, 2]: ");
+    out =
+        cli_expect(0, "./autotune lines.onnx --until \"$(printf 'y\\033\\nz:')\" --trials 1")->out;
+    expect_text(out, "\nNext: autotune apply lines.onnx --until 'y\\x1b\\nz:' --log ");
+}
+
 /* Before anything is computed: with a fault in it, the run would be told of instead. */
 static void outputs_refused(void **state) {
     (void)state;
@@ -264,8 +283,10 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shown),           cmocka_unit_test(run),       cmocka_unit_test(number),
-        cmocka_unit_test(expected),        cmocka_unit_test(proposed),  cmocka_unit_test(overflow),
-        cmocka_unit_test(outputs_refused), cmocka_unit_test(estimated), cmocka_unit_test(refused)};
+        cmocka_unit_test(shown),           cmocka_unit_test(run),
+        cmocka_unit_test(number),          cmocka_unit_test(expected),
+        cmocka_unit_test(proposed),        cmocka_unit_test(overflow),
+        cmocka_unit_test(outputs_refused), cmocka_unit_test(estimated),
+        cmocka_unit_test(refused),         cmocka_unit_test(named)};
     return cmocka_run_group_tests_name("cli/network", tests, setup, teardown);
 }
