@@ -46,8 +46,9 @@ void at_text_add_record_task(at_text *out, const char *task, const at_json *args
 void at_text_add_record_name(at_text *out, const char *task, const at_json *args) {
     at_arena *a = at_arena_new();
     at_task *t;
-    const char *label =
-        at_task_of_record(a, task, args, &t, NULL) == AT_OK ? at_task_title(a, t) : NULL;
+    const char *label = args->count && at_task_of_record(a, task, args, &t, NULL) == AT_OK
+                            ? at_task_title(a, t)
+                            : NULL; /* without arguments it says no more than the name */
     if (label) {
         at_text_add_visible(out, label);
         at_text_add(out, ", ");
