@@ -485,7 +485,8 @@ INSTALLED = $(B)/autotune:bin/autotune \
     $(MADE)/autotune.pc:$(LIBDIR)/pkgconfig/autotune.pc \
     $(B)/autotune-worker:$(LIBEXEC)/autotune-worker \
     $(B)/$(SO):$(LIBDIR)/$(SO) $(B)/libautotune.a:$(LIBDIR)/libautotune.a \
-    $(B)/libautotune.so:$(LIBDIR)/libautotune.so library/autotune.h:include/autotune.h \
+    $(B)/libautotune.so:$(LIBDIR)/libautotune.so \
+    $(foreach h,autotune.h autotune_model.h,library/$(h):include/$(h)) \
     $(foreach h,templates/template.h knobs/policy.h,$(h):include/autotune/$(h)) \
     $(foreach f,$(wildcard README.md CONTRIBUTING.md NEWS.md docs/*.md docs/notes/*.md docs/how-to/*.md docs/pictures/* docs/schemas/* examples/*.* examples/te/* examples/kernels/*) \
         $(foreach t,$(TEMPLATE_FILES),templates/$(t).c),$(f):share/doc/autotune/$(f))

@@ -71,7 +71,8 @@ static void fill(const at_net_value *v, at_rng *rng, void *out) {
 /* Elements in the type that the input has; NULL: seeded ones. */
 static const void *elements_of(at_net_arrays *x, const at_net_tensor *t, const at_net_value *v,
                                at_rng *rng) {
-    if (t && t->type == v->type) return t->data;
+    const bool is_exact = t && t->type == AT_NET_INT64 && v->type == AT_NET_UINT64;
+    if (t && (t->type == v->type || is_exact)) return t->data;
     void *data = at_alloc(x->arena, (size_t)v->elements * (size_t)at_net_type_bytes(v->type) + 1);
     if (!t) fill(v, rng, data), x->num_random++;
     for (int64_t i = 0; t && i < v->elements; i++)

@@ -44,13 +44,13 @@ static at_status load(at_lib *lib, at_lib_model *m, const char *path, const char
     return AT_OK;
 }
 
-at_lib_model *at_lib_model_load(at_lib *lib, const char *path, const char *log, const char *dims,
-                                const char *sets) {
+at_lib_model *at_lib_model_load_until(at_lib *lib, const char *path, const char *log,
+                                      const char *dims, const char *sets, const char *until) {
     at_lib_state state;
     at_error err = {0};
     if (!lib) return NULL;
     if (!path) return at_lib_misuse(lib, "no model: give its path"), NULL;
-    const at_net_options o = {.dims = dims, .sets = sets};
+    const at_net_options o = {.dims = dims, .sets = sets, .until = until};
     at_lib_enter(lib, &state);
     at_lib_model *m = calloc(1, sizeof *m);
     AT_NEED(m);
@@ -58,6 +58,11 @@ at_lib_model *at_lib_model_load(at_lib *lib, const char *path, const char *log, 
         at_lib_model_free(m), m = NULL;
     at_lib_leave(lib, &state);
     return m;
+}
+
+at_lib_model *at_lib_model_load(at_lib *lib, const char *path, const char *log, const char *dims,
+                                const char *sets) {
+    return at_lib_model_load_until(lib, path, log, dims, sets, NULL);
 }
 
 void at_lib_model_free(at_lib_model *m) {

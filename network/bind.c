@@ -39,6 +39,21 @@ at_status net_bind_begin(net_builder *b) {
     return parse_pairs(b, "--set", o->sets, false, &b->sets);
 }
 
+static at_status check_computed(net_builder *b, const at_net_subgraph *g, const char *name) {
+    AT_VEC(const char *) names = {0};
+    for (int i = 0; i < g->nodes.len; i++)
+        for (int k = 0; k < g->nodes.data[i].outputs.len; k++) {
+            const char *output = g->nodes.data[i].outputs.data[k];
+            if (*output && !strcmp(output, name)) return AT_OK;
+            if (*output) *at_push(b->arena, &names) = output;
+        }
+    const char *near = at_nearest(name, names.data, names.len);
+    return at_fail(b->err, AT_E_USAGE, "--until %s: \"%s\" is no output of a node of %s; %s",
+                   b->options->until, name, b->net->path,
+                   near ? at_format(b->arena, "did you mean \"%s\"?", near)
+                        : "names with commas between them are accepted");
+}
+
 at_status net_bind_outputs(net_builder *b, at_net_subgraph *g) {
     const char *text = b->options->until;
     size_t n;
@@ -47,18 +62,10 @@ at_status net_bind_outputs(net_builder *b, at_net_subgraph *g) {
     for (const char *p = text; p; p = p[n] ? p + n + 1 : NULL) {
         n = strcspn(p, ",");
         const char *name = at_strndup(b->net->arena, p, n);
-        bool is_there = false;
-        for (int i = 0; i < g->nodes.len; i++)
-            for (int k = 0; k < g->nodes.data[i].outputs.len; k++)
-                is_there |= *name && !strcmp(g->nodes.data[i].outputs.data[k], name);
         for (int i = 0; i < g->outputs.len; i++)
             if (!strcmp(g->outputs.data[i].name, name))
                 return at_fail(b->err, AT_E_USAGE, "--until %s: \"%s\" is given twice", text, name);
-        if (!is_there)
-            return at_fail(b->err, AT_E_USAGE,
-                           "--until %s: \"%s\" is no output of a node of %s; names with commas "
-                           "between them are accepted",
-                           text, name, b->net->path);
+        AT_TRY(check_computed(b, g, name));
         *at_push(b->net->arena, &g->outputs) = (net_port){.name = name};
     }
     return AT_OK;

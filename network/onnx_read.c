@@ -387,6 +387,14 @@ static at_status read_graph_field(reader *r, const wire_field *f, at_net_subgrap
     }
 }
 
+/* A node without a name is told by its place, as Python writes it. */
+static void name_nodes(const reader *r, at_net_subgraph *g) {
+    const char *graph = r->depth && g->name ? g->name : "graph";
+    for (int i = 0; i < g->nodes.len; i++)
+        if (!*g->nodes.data[i].name)
+            g->nodes.data[i].name = at_format(r->arena, "%s.node[%d]", graph, i);
+}
+
 static at_status read_graph(reader *r, wire w, at_net_subgraph **out) {
     wire_field f;
     if (r->depth == MOST_DEPTH) return fail(r, "has graphs in graphs, more than 16 deep");
@@ -394,6 +402,7 @@ static at_status read_graph(reader *r, wire w, at_net_subgraph **out) {
     r->depth++;
     while (wire_next(&w, &f, &r->broken)) AT_TRY(read_graph_field(r, &f, g));
     r->depth--;
+    name_nodes(r, g);
     return whole(r, "a graph");
 }
 

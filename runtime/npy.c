@@ -177,15 +177,19 @@ static int64_t integer_at(const at_npy *x, int64_t i) {
 }
 
 at_status at_npy_integers(at_arena *a, const at_npy *x, const int64_t **out, at_error *err) {
-    const bool is_signed = x->descr[1] == 'i' && x->item_bytes <= 8,
-               fits = (x->descr[1] == 'u' && x->item_bytes < 8) ||
-                      (x->descr[1] == 'b' && x->item_bytes == 1);
-    if (!is_signed && !fits)
-        return at_fail(err, AT_E_INPUT,
-                       "%s: dtype '%s'; integers of up to 64 bits are read, uint64 aside", x->what,
-                       x->descr);
+    const char kind = x->descr[1];
+    const bool is_read =
+        ((kind == 'i' || kind == 'u') && x->item_bytes <= 8) || (kind == 'b' && x->item_bytes == 1);
+    if (!is_read)
+        return at_fail(err, AT_E_INPUT, "%s: dtype '%s'; integers of up to 64 bits are read",
+                       x->what, x->descr);
     int64_t *values = AT_NEW_ARRAY(a, int64_t, x->count);
-    for (int64_t i = 0; i < x->count; i++) values[i] = integer_at(x, i);
+    for (int64_t i = 0; i < x->count; i++) {
+        values[i] = integer_at(x, i);
+        if (kind == 'u' && values[i] < 0)
+            return at_fail(err, AT_E_INPUT, "%s: element %lld is %llu; up to 2^63 - 1 is read",
+                           x->what, (long long)i, (unsigned long long)values[i]);
+    }
     *out = values;
     return AT_OK;
 }

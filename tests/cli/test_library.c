@@ -48,10 +48,11 @@ static void compile(const char *source, const char *program) {
 
 /* "at_lib_x" of each "AT_LIB_PUBLIC ... at_lib_x(", a line each, sorted. */
 static const char *declared_names(void) {
-    return cli_expect(0,
-                      "tr '\\n' ' ' <%s/library/autotune.h | grep -o 'AT_LIB_PUBLIC [^;]*(' | "
-                      "sed 's/^AT_LIB_PUBLIC //; s/(.*//; s/.*[ *]//' | grep -v __ | sort -u",
-                      sources)
+    return cli_expect(
+               0,
+               "cat %s/library/autotune*.h | tr '\\n' ' ' | grep -o 'AT_LIB_PUBLIC [^;]*(' | "
+               "sed 's/^AT_LIB_PUBLIC //; s/(.*//; s/.*[ *]//' | grep -v __ | sort -u",
+               sources)
         ->out;
 }
 

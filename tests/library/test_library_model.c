@@ -147,13 +147,43 @@ static void loaded_at_once(void **state) {
     }
 }
 
-/* ---- mistakes -------------------------------------------------------------------------------- */
-
 static void expect_fault(at_lib *lib, const at_lib_model *m, int code, const char *text) {
     assert_null(m);
     assert_int_equal(at_lib_error_code(lib), code);
     if (!strstr(at_lib_error(lib), text)) fail_msg("%s", at_lib_error(lib));
 }
+
+/* A value within the network is its output: the sums before what is negative goes. */
+static void until(void **state) {
+    (void)state;
+    at_lib *lib = at_lib_new();
+    const path model = make_model();
+    at_lib_model *m = at_lib_model_load_until(lib, model.text, NULL, "N=1", NULL, "m");
+    if (!m) fail_msg("%s", at_lib_error(lib));
+    at_lib_value v;
+    assert_int_equal(at_lib_model_output_count(m), 1);
+    assert_int_equal(at_lib_model_output_at(m, 0, &v), AT_LIB_OK);
+    assert_string_equal(v.name, "m");
+    const int64_t ids[WORDS] = {0, 5, -1, -6, 3};
+    float out[WORDS * CLASSES], right[WORDS * CLASSES];
+    const void *inputs[] = {ids};
+    void *outputs[] = {out}, *workspace = malloc(at_lib_model_workspace_bytes(m));
+    int negative = 0;
+    assert_int_equal(at_lib_model_run(m, inputs, outputs, workspace, NULL, 0), 0);
+    expected(ids, WORDS, right);
+    for (int i = 0; i < WORDS * CLASSES; i++) {
+        negative += out[i] < 0;
+        assert_true(right[i] == (out[i] > 0 ? out[i] : 0));
+    }
+    assert_true(negative > 0);
+    free(workspace);
+    at_lib_model_free(m);
+    expect_fault(lib, at_lib_model_load_until(lib, model.text, NULL, "N=1", NULL, "clas"),
+                 AT_LIB_USAGE, "did you mean \"class\"?");
+    at_lib_free(lib);
+}
+
+/* ---- mistakes -------------------------------------------------------------------------------- */
 
 static void mistakes(void **state) {
     (void)state;
@@ -198,6 +228,6 @@ int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {cmocka_unit_test(described_and_run),
                                        cmocka_unit_test(threads), cmocka_unit_test(loaded_at_once),
-                                       cmocka_unit_test(mistakes)};
+                                       cmocka_unit_test(until), cmocka_unit_test(mistakes)};
     return cmocka_run_group_tests_name("library/model", tests, begin, end);
 }

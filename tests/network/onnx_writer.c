@@ -101,8 +101,10 @@ static at_text begin_node(const char *op, const char *inputs, const char *output
     at_text node = {0};
     add_names(&node, 1, inputs);
     add_names(&node, 2, outputs);
+    const bool is_named = *op != '?';
+    op += !is_named;
     const char *colon = strchr(op, ':'), *name = colon ? colon + 1 : op;
-    pb_string(&node, 3, name);
+    if (is_named) pb_string(&node, 3, name);
     pb_string(&node, 4, name);
     if (colon) pb_bytes(&node, 7, op, (size_t)(colon - op));
     return node;

@@ -9,9 +9,9 @@ typedef struct onnx_graph {
     at_text bytes;
 } onnx_graph;
 
-/* op: "Relu", "com.microsoft:QLinearAdd". attributes: "axis=1 pads=[1,1] alpha=0.5 scales=[0.5,1.0]
- * mode='linear'", separated by blanks; a number with a point is a float. inputs, outputs: names
- * separated by blanks, "-" is none. */
+/* op: "Relu", "com.microsoft:QLinearAdd", "?Relu" of a node without a name. attributes: "axis=1
+ * pads=[1,1] alpha=0.5 scales=[0.5,1.0] mode='linear'", separated by blanks; a number with a point
+ * is a float. inputs, outputs: names separated by blanks, "-" is none. */
 void onnx_node(onnx_graph *g, const char *op, const char *inputs, const char *outputs,
                const char *attributes);
 /* The same with a graph as the value of an attribute, which it takes; up to two of them. */

@@ -92,15 +92,34 @@ static void refused(void **state) {
                         "NoSuch (node \"NoSuch\" and 1 more); Nor (node \"Nor\")");
 }
 
+/* Nodes without a name are told by their places, also those of a graph in an attribute. */
+static void unnamed(void **state) {
+    (void)state;
+    onnx_graph g = {0}, body = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "4");
+    onnx_constant(&g, "yes", AT_NET_BOOL, "", "1", false);
+    onnx_node(&g, "Relu", "x", "a", "");
+    onnx_node(&body, "?NoSuch", "a", "b", "");
+    onnx_output(&body, "b");
+    pb_string(&body.bytes, 2, "inner");
+    onnx_node_with_graphs(&g, "?If", "yes", "c", "", "then_branch", &body, NULL, NULL);
+    onnx_node(&g, "?Nor", "x", "d", "");
+    onnx_output(&g, "c");
+    onnx_output(&g, "d");
+    onnx_expect_refused(&g, 13, NULL, AT_E_INPUT,
+                        "NoSuch (node \"inner.node[0]\"); Nor (node \"graph.node[2]\")");
+}
+
 /* What is behind the values that are wanted may be anything; what they do not need is not read. */
 static void until(void **state) {
     (void)state;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         static const struct {
             const char *until, *says;
         } rows[] = {{"b,a", NULL},
                     {"c", "NoSuch (node \"NoSuch\")"},
                     {"x", "--until x: \"x\" is no output of a node"},
+                    {"a,bb", "\"bb\" is no output of a node of the model; did you mean \"b\"?"},
                     {"a,", "\"\" is no output of a node"},
                     {"a,a", "--until a,a: \"a\" is given twice"}};
         onnx_graph g = {0};
@@ -194,8 +213,13 @@ static int end(void **state) { return remove_folder(state) || free_arena(state);
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(external_weights), cmocka_unit_test(convolution), cmocka_unit_test(sizes),
-        cmocka_unit_test(refused),          cmocka_unit_test(until),       cmocka_unit_test(cycle),
+        cmocka_unit_test(external_weights),
+        cmocka_unit_test(convolution),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(unnamed),
+        cmocka_unit_test(until),
+        cmocka_unit_test(cycle),
         cmocka_unit_test(unordered),
     };
     return cmocka_run_group_tests(tests, begin, end);
