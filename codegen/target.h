@@ -36,6 +36,7 @@ typedef struct at_target {
     int joining_regs;   /* and one that takes the less of two, or multiplies and adds otherwise than
                            to a sum */
     bool joins_fours;   /* puts lanes of two registers together: AT_T_FOURS, of 8 AT_T_HALVES */
+    bool merges;        /* and in any order: AT_T_MERGE */
     int most_step;      /* of lanes that a load takes from every so many floats; 0: none */
     int most_stored_step; /* the same of a store, which leaves alone what lies between; 0: none */
     int default_lanes;    /* that configurations without tuning are made for, with facts of

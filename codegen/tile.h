@@ -77,17 +77,17 @@ typedef enum at_tile_kind {
                          list integers), rest 0; where the target has it */
     AT_T_SWAP,        /* lane i is that of number i ^ by; by: a power of two below the lanes */
     AT_T_WEAVE,       /* lane i has byte i of each quarter of a's bytes; where the target has it */
-    AT_T_QUARTERS, /* every so many lanes, from the first, from the second, ..; as many as there are
-                      fours of lanes; where the target has it */
-    AT_T_FIRST,    /* the first lanes of dst = those of a; the others stay */
-    AT_T_ZIP_LOW,  /* of the first 4 lanes, or of every four: a0 b0 a1 b1 */
-    AT_T_ZIP_HIGH, /* a2 b2 a3 b3 */
-    AT_T_ZIP_LOW2, /* a0 a1 b0 b1 */
-    AT_T_ZIP_HIGH2, /* a2 a3 b2 b3 */
+    AT_T_QUARTERS,    /* lanes 0, n, .., then 1, n + 1, .., of n fours; where the target has it */
+    AT_T_FIRST,       /* the first lanes of dst = those of a; the others stay */
+    AT_T_ZIP_LOW,     /* of the first 4 lanes, or of every four: a0 b0 a1 b1 */
+    AT_T_ZIP_HIGH,    /* a2 b2 a3 b3 */
+    AT_T_ZIP_LOW2,    /* a0 a1 b0 b1 */
+    AT_T_ZIP_HIGH2,   /* a2 a3 b2 b3 */
     AT_T_ZIP_LOW16,
     AT_T_ZIP_HIGH16, /* of every eight elements of 16 bits: a0 b0 .. b3; a4 .. b7 */
     AT_T_FOURS,      /* of every four lanes two of a, then two of b: which, as bits of `by` */
     AT_T_HALVES,     /* of a's two halves and b's, 0 to 3: (by & 3), then (by >> 4) */
+    AT_T_MERGE,      /* of registers that are interleaved (tile_zip.h); where the target has it */
     AT_T_KIND_COUNT
 } at_tile_kind;
 

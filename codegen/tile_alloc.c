@@ -391,7 +391,8 @@ static int spared(const at_target *t, const at_tile_op *ops, int num_ops, const 
         int more = kind == AT_T_STORE && ops[i].times ? t->spreading_regs : 0;
         if (joins && more < t->joining_regs) more = t->joining_regs;
         if (ops[i].halves && ops[i].element && more < t->joining_regs) more = t->joining_regs;
-        if (kind == AT_T_WEAVE || kind == AT_T_QUARTERS) more = t->spreading_regs;
+        if (kind == AT_T_WEAVE || kind == AT_T_QUARTERS || kind == AT_T_MERGE)
+            more = t->spreading_regs;
         if (kind == AT_T_SCATTER) more = SCATTER_REGS;
         if (kind == AT_T_DOT && more < t->dot_regs) more = t->dot_regs;
         if (more > most) most = more;

@@ -9,7 +9,7 @@ static const char *const names[] = {
     "int_max",   "dot",        "cut",         "less",     "at_most",  "equal",    "blend",
     "sqrt",      "shift_left", "shift_right", "to_float", "to_int",   "gather",   "swap",
     "weave",     "quarters",   "first",       "zip_low",  "zip_high", "zip_low2", "zip_high2",
-    "zip_low16", "zip_high16", "fours",       "halves"};
+    "zip_low16", "zip_high16", "fours",       "halves",   "merge"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {

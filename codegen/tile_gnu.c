@@ -71,6 +71,7 @@ static void join(at_text *out, const at_tile *t, const at_tile_op *op) {
         int lane = 0;
         if (op->kind == AT_T_FOURS)
             lane = i - i % 4 + (op->by >> 2 * (i % 4) & 3) + i % 4 / 2 * t->lanes;
+        if (op->kind == AT_T_MERGE) lane = at_tile_merge_from(op->by, t->lanes, i);
         if (op->kind == AT_T_HALVES) lane = (op->by >> i / 4 * 4 & 3) * 4 + i % 4;
         at_text_addf(out, ", %d", lane);
     }
@@ -261,7 +262,8 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     case AT_T_ZIP_LOW16:
     case AT_T_ZIP_HIGH16: zip(out, t, op); return;
     case AT_T_FOURS:
-    case AT_T_HALVES: join(out, t, op); return;
+    case AT_T_HALVES:
+    case AT_T_MERGE: join(out, t, op); return;
     default: {
         static const char sign[AT_T_KIND_COUNT] = {
             [AT_T_ADD] = '+', [AT_T_SUB] = '-', [AT_T_MUL] = '*', [AT_T_DIV] = '/'};

@@ -6,6 +6,7 @@
  * Four that lie beside each other in longer rows become stores of four elements of each row. They
  * stand where the last of them stood. */
 #include "codegen/tile_build.h"
+#include "codegen/tile_zip.h"
 
 #include <string.h>
 
@@ -42,7 +43,7 @@ static int members_of(const at_tile_op *op) {
 
 /* Do all of a register's elements lie behind each other then? */
 static bool fills(const at_builder *b, const at_tile_op *op) {
-    return op->times <= MOST_APART && b->l->target->joins_fours;
+    return op->times <= MOST_APART && (b->l->target->joins_fours || b->l->target->merges);
 }
 
 static bool can_join(const at_builder *b, const at_tile_op *op) {
@@ -85,6 +86,22 @@ static int put_together(at_builder *b, at_tile_kind kind, int x, int y, int by) 
     op->by = by;
     op->lanes = (uint8_t)b->l->target->lanes;
     return v;
+}
+
+/* The same of whole registers. */
+static void merge(at_builder *b, const int *v, int n, int *out) {
+    if (n == 4) {
+        int even[2], odd[2];
+        merge(b, (int[]){v[0], v[2]}, 2, even);
+        merge(b, (int[]){v[1], v[3]}, 2, odd);
+        for (int i = 0; i < 2; i++) merge(b, (int[]){even[i], odd[i]}, 2, out + 2 * i);
+        return;
+    }
+    for (int part = 0; part < n; part++) {
+        out[part] = v[0];
+        for (int i = 1; i < n; i++)
+            out[part] = put_together(b, AT_T_MERGE, out[part], v[i], at_tile_merge(n, i, part));
+    }
 }
 
 void at_build_interleave(at_builder *b, const int *v, int n, int *out) {
@@ -132,7 +149,9 @@ static void store_group_of(at_builder *b, const at_tile_op *old, const store_gro
         v[k] = whole[k] = old[g->op[k]].a;
         same &= v[k] == v[0] && b->vregs.data[v[k]].same;
     }
-    if (!same) at_build_interleave(b, v, n, whole);
+    const bool merges = filled && b->l->target->merges;
+    if (!same && merges) merge(b, v, n, whole);
+    else if (!same) at_build_interleave(b, v, n, whole);
     if (!same && filled && lanes == 8) order_halves(b, whole, n);
     for (int k = 0; k < n; k++) {
         at_tile_op *op = at_build_emit(b, AT_T_STORE);

@@ -113,7 +113,10 @@ static void join(const at_tile_op *op, float *d, const float *a, const float *b)
         int four = i - i % 4, which = op->by >> 2 * (i % 4) & 3,
             half = i < 4 ? op->by : op->by >> 4;
         if (op->kind == AT_T_FOURS) d[i] = (i % 4 < 2 ? a : b)[four + which];
-        else d[i] = (half & 2 ? b : a)[(half & 1) * 4 + i % 4];
+        else if (op->kind == AT_T_MERGE) {
+            const int from = at_tile_merge_from(op->by, op->lanes, i);
+            d[i] = from < op->lanes ? a[from] : b[from - op->lanes];
+        } else d[i] = (half & 2 ? b : a)[(half & 1) * 4 + i % 4];
     }
 }
 
@@ -292,6 +295,7 @@ static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[]
     case AT_T_ZIP_HIGH16:
     case AT_T_FOURS:
     case AT_T_HALVES:
+    case AT_T_MERGE:
         memcpy(one, reg[op->dst], sizeof one);
         join(op, one, reg[op->a], reg[op->b]);
         memcpy(reg[op->dst], one, sizeof one);

@@ -151,8 +151,9 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
     if (op->kind >= AT_T_ZIP_LOW && (op->mem || (op->lanes != 4 && op->lanes != t->lanes) ||
                                      (op->lanes != 4 && !zips_all) || t->lanes < 4))
         return "lanes are put together that are neither the first four of registers nor all";
-    if (op->kind >= AT_T_FOURS && (!t->target->joins_fours || op->lanes != t->lanes ||
-                                   (op->kind == AT_T_HALVES && t->lanes != 8)))
+    if (op->kind >= AT_T_FOURS &&
+        (!(op->kind == AT_T_MERGE ? t->target->merges : t->target->joins_fours) ||
+         op->lanes != t->lanes || (op->kind == AT_T_HALVES && t->lanes != 8)))
         return "the set does not put lanes of two registers together so";
     if (op->element && (!t->target->by_element || op->mem || op->element > most_lanes(t, op) ||
                         (!at_tile_is_term(op) && op->kind != AT_T_MUL && op->kind != AT_T_DOT)))

@@ -16,4 +16,18 @@ static inline int at_tile_zip_from(const at_tile_op *op, int i) {
     return i - i % n + high * n / 2 + i % n / 2;
 }
 
+/* A merge is of so many registers `apart` that are interleaved, and makes register `part` of what
+ * comes of it. b is the one of a number from 1 on: it gives its lanes, and all others are as a has
+ * them. With the first, a is that of number 0, and gives its own. As `by` says it: */
+static inline int at_tile_merge(int apart, int number, int part) {
+    return apart | number << 4 | part << 8;
+}
+
+/* Where lane i of a merge is from: a lane of a, or of b, whose lanes follow those of a. */
+static inline int at_tile_merge_from(int merge, int lanes, int i) {
+    const int apart = merge & 15, number = merge >> 4 & 15, at = (merge >> 8) * lanes + i;
+    if (at % apart == number) return lanes + at / apart;
+    return number == 1 ? at / apart : i;
+}
+
 #endif

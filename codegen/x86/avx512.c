@@ -14,15 +14,6 @@ static const uint8_t comparisons[AT_T_KIND_COUNT] = {
  * of tails. */
 enum { COMPARED = 7, MASKS };
 
-static void zip(at_x86 *x, const at_tile_op *op) {
-    static const at_x86_op ops[] = {AT_X86_VUNPCKLPS, AT_X86_VUNPCKHPS,  AT_X86_VUNPCKLPD,
-                                    AT_X86_VUNPCKHPD, AT_X86_VPUNPCKLWD, AT_X86_VPUNPCKHWD};
-    const int bytes = 4 * op->lanes;
-    at_x86_arg d = at_vec(op->dst, bytes), a = at_vec(op->a, bytes), b = at_vec(op->b, bytes);
-    at_x86_arg args[] = {d, at_mask_reg(0), a, b};
-    at_asm_emit(&x->code, ops[op->kind - AT_T_ZIP_LOW], 0, false, 4, args);
-}
-
 /* Floats of 16 bits: those of IEEE 754 are converted, those of upper halves shifted. As copies
  * these have no lower half, so that a register that is stored can be shifted back. */
 static void load_halves(at_x86 *x, const at_tile_op *op) {
@@ -158,15 +149,51 @@ static void load_entry(at_x86 *x, at_x86_arg into, int entry) {
     at_x86_point_spread(x, entry);
 }
 
+/* The register that holds an entry throughout; -1: none does. */
+static int keeper_of(const at_x86 *x, int entry) {
+    for (int r = x->t->num_regs; r < x->t->target->regs - 1; r++)
+        if (x->kept[r] == 1 + entry) return r;
+    return -1;
+}
+
 /* Where lanes are from stands in a register that the tile has left over, else in the last one,
  * which tiles with such operations leave alone. */
 static at_x86_arg lanes_of_entry(at_x86 *x, int entry) {
-    const int last = x->t->target->regs - 1;
-    for (int r = x->t->num_regs; r < last; r++)
-        if (x->kept[r] == 1 + entry) return at_x86_reg(x, r);
+    const int last = x->t->target->regs - 1, kept = keeper_of(x, entry);
+    if (kept >= 0) return at_x86_reg(x, kept);
     if (x->scratch_now != -1 - entry) load_entry(x, at_x86_reg(x, last), entry);
     x->scratch_now = -1 - entry;
     return at_x86_reg(x, last);
+}
+
+/* The table of both is overwritten by lanes of the one that dst is already, else by where they are
+ * from. */
+static void merge(at_x86 *x, const at_tile_op *op) {
+    const bool is_b = op->dst == op->b && op->dst != op->a;
+    const int entry = at_x86_merge_entry(x, op, is_b);
+    const at_x86_arg dst = at_x86_reg(x, op->dst), a = at_x86_reg(x, op->a),
+                     b = at_x86_reg(x, op->b), k0 = at_mask_reg(0);
+    if (is_b || op->dst == op->a) {
+        EMIT(x, VPERMT2PS, dst, k0, lanes_of_entry(x, entry), is_b ? a : b);
+        return;
+    }
+    const int kept = keeper_of(x, entry);
+    if (kept < 0) load_entry(x, dst, entry);
+    else EMIT(x, VMOVAPS, dst, k0, at_x86_reg(x, kept));
+    EMIT(x, VPERMI2PS, dst, k0, a, b);
+}
+
+static void zip(at_x86 *x, const at_tile_op *op) {
+    static const at_x86_op ops[] = {AT_X86_VUNPCKLPS, AT_X86_VUNPCKHPS,  AT_X86_VUNPCKLPD,
+                                    AT_X86_VUNPCKHPD, AT_X86_VPUNPCKLWD, AT_X86_VPUNPCKHWD};
+    const int bytes = 4 * op->lanes;
+    if (op->kind == AT_T_MERGE) {
+        merge(x, op);
+        return;
+    }
+    at_x86_arg d = at_vec(op->dst, bytes), a = at_vec(op->a, bytes), b = at_vec(op->b, bytes);
+    at_x86_arg args[] = {d, at_mask_reg(0), a, b};
+    at_asm_emit(&x->code, ops[op->kind - AT_T_ZIP_LOW], 0, false, 4, args);
 }
 
 static at_x86_arg lanes_from(at_x86 *x, const at_tile_op *op, int part) {
@@ -434,6 +461,8 @@ static int entries_of(at_x86 *x, const at_tile_op *op, int entry[AT_TILE_MAX_PIC
     const bool apart = op->kind == AT_T_STORE && op->times, loads = op->kind == AT_T_LOAD,
                turned = op->times < 0 && (op->lanes == 8 || op->lanes == 16);
     int at[AT_TILE_MAX_PICKS], n = 0;
+    if (op->kind == AT_T_MERGE)
+        entry[n++] = at_x86_merge_entry(x, op, op->dst == op->b && op->dst != op->a);
     if (op->kind == AT_T_QUARTERS || op->kind == AT_T_WEAVE) entry[n++] = at_x86_quarters_entry(x);
     if (loads && !op->times && op->by && repeats(op) == AT_X86_COUNT)
         entry[n++] = at_x86_spread_entry(x, op, 0);

@@ -22,9 +22,10 @@ typedef struct at_x86_patch { /* a displacement from the end of its instruction 
  * is given, number times*i (of -1 the last - i) of registers that lie behind each other in memory,
  * of which the first `part` are put together already (below 0: four by four are turned round). Or
  * of register `part` of those that a store to every so many floats leads to, where the first goes
- * to lane `plus`. bytes: the lanes that are bytes of this part of such a load; no others. */
+ * to lane `plus`. bytes: the lanes that are bytes of this part of such a load; no others. merged:
+ * those of AT_T_MERGE; 2: with a and b in each other's place. */
 typedef struct at_x86_spread {
-    int by, plus, cyclic, times, lanes, part, stored, grouped, bytes;
+    int by, plus, cyclic, times, lanes, part, stored, grouped, bytes, merged;
 } at_x86_spread;
 
 /* How an instruction set does it. */
@@ -130,6 +131,7 @@ void at_x86_scatter(at_x86 *x, const at_tile_op *op);
  * that is, and, right behind the instruction whose last operand it is, as bytes in memory; the
  * entries, behind the code. part: of what is picked. */
 int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part);
+int at_x86_merge_entry(at_x86 *x, const at_tile_op *op, bool swapped);
 int at_x86_bytes_entry(at_x86 *x, const at_tile_op *op, int part);
 /* The first of four entries that turn four by four round: lanes of a register, or bytes in each
  * quarter of it. */

@@ -2,6 +2,7 @@
  */
 #include "codegen/x86/encode.h"
 #include "codegen/tile_pick.h"
+#include "codegen/tile_zip.h"
 
 /* Of the lane i, by VPSHUFB: 128 makes it 0. */
 static int byte_from(const at_x86_spread *s, const at_tile_op *op, int lanes, int i) {
@@ -22,6 +23,7 @@ static int from(const at_x86_spread *s, int lanes, int i) {
                            .plus = s->plus,
                            .cyclic = s->cyclic,
                            .grouped = s->grouped};
+    if (s->merged) return at_tile_merge_from(s->by, lanes, i) ^ (s->merged > 1 ? lanes : 0);
     if (s->bytes) return byte_from(s, &op, lanes, i);
     if (s->part < 0) return i % (lanes / 4) * 4 + i / (lanes / 4);
     if (s->stored) {
@@ -42,8 +44,12 @@ int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part) {
     bool stored = op->kind == AT_T_STORE;
     int first = stored ? at_tile_spread_before(op) : op->plus;
     const at_x86_spread s = {op->by, first,  op->cyclic,  op->times, op->times ? op->lanes : 0,
-                             part,   stored, op->grouped, false};
+                             part,   stored, op->grouped, false,     false};
     return entry_of(x, &s);
+}
+
+int at_x86_merge_entry(at_x86 *x, const at_tile_op *op, bool swapped) {
+    return entry_of(x, &(at_x86_spread){.by = op->by, .merged = 1 + swapped});
 }
 
 int at_x86_bytes_entry(at_x86 *x, const at_tile_op *op, int part) {

@@ -8,7 +8,7 @@ static const at_target of_doubles[4];
 #define AVX512_MEMBERS                                                                             \
     .lanes = 16, .default_lanes = 16, .regs = 32, .gathers = true, .spreading_regs = 1,            \
     .picks_bytes = true, .most_step = 16, .most_stored_step = 16, .fold_vector = true,             \
-    .fold_bcast = true, .fold_const = true, .fused = true, .picks_whole = true,                    \
+    .fold_bcast = true, .fold_const = true, .fused = true, .picks_whole = true, .merges = true,    \
     .masked_loads = true, .masked_stores = true, .scales = true, .cuts = true,                     \
     .has_integers = true, .scatters = true, .integers = at_integers_avx512,                        \
     .halves = at_prelude_halves, .has_halves = true, .converts_halves = true,                      \

@@ -497,6 +497,64 @@ static void encode_zips(at_arena *a, const at_target *target) {
     compare_straight(&m, at_format(a, "%s, lanes joined", target->name));
 }
 
+/* The table of both registers: lane i of the register `part` of `apart` that lie in turn is from b
+ * where that is number `number` of them, else from where it is in a. */
+static const char *merged_lanes(const maker *m, int apart, int number, int part, bool is_swapped) {
+    const char *lanes = "lanes";
+    for (int i = 0; i < 16; i++) {
+        const int at = 16 * part + i, of_b = at % apart == number,
+                  lane = of_b || number == 1 ? at / apart : i;
+        lanes = at_format(m->arena, "%s %d", lanes, lane + (of_b != is_swapped ? 16 : 0));
+    }
+    return lanes;
+}
+
+enum { MERGED = -2000000 };
+
+static void want_merge(maker *m, const at_tile_op *op, const char *kept, int apart, int number,
+                       int part) {
+    const bool is_b = op->dst == op->b && op->dst != op->a;
+    const char *d = vector_text(m, op->dst, 64), *a = vector_text(m, op->a, 64),
+               *b = vector_text(m, op->b, 64), *lanes = merged_lanes(m, apart, number, part, is_b);
+    if (is_b || op->dst == op->a) {
+        const int key = MERGED - 2 * (apart | number << 4 | part << 8) - is_b;
+        if (!kept && m->mask_now != key) WANT(m, "vpmovzxbd zmm31,%s", lanes);
+        if (!kept) m->mask_now = key;
+        WANT(m, "vpermt2ps %s,%s,%s", d, kept ? kept : "zmm31", is_b ? a : b);
+        return;
+    }
+    if (kept) WANT(m, "vmovaps %s,%s", d, kept);
+    else WANT(m, "vpmovzxbd %s,%s", d, lanes);
+    WANT(m, "vpermi2ps %s,%s,%s", d, a, b);
+}
+
+static at_tile_op *add_merge(maker *m, int dst, int a, int b, int by) {
+    at_tile_op *op = add_arithmetic(m, AT_T_MERGE, dst, a, b);
+    op->lanes = 16;
+    op->by = by;
+    return op;
+}
+
+static void encode_merges(at_arena *a, const at_target *target) {
+    static const int of[][3] = {{2, 1, 0}, {2, 1, 1}, {3, 1, 0}, {3, 2, 0}, {3, 1, 2}, {3, 2, 2}};
+    int r[6], n = some_registers(target, r) - 1;
+    for (int k = 0; k < 6; k++) {
+        const int apart = of[k][0], number = of[k][1], part = of[k][2],
+                  by = apart | number << 4 | part << 8;
+        maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+        for (int i = 0; i < n * n * n; i++)
+            want_merge(&m, add_merge(&m, r[i / n / n], r[i / n % n], r[i % n], by), NULL, apart,
+                       number, part);
+        compare_straight(&m, at_format(a, "%s, merges %x", target->name, (unsigned)by));
+        m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0); /* where lanes are from stays */
+        m.t.num_regs = 29;
+        WANT(&m, "vpmovzxbd zmm29,%s", merged_lanes(&m, apart, number, part, false));
+        want_merge(&m, add_merge(&m, 3, 3, 5, by), "zmm29", apart, number, part);
+        want_merge(&m, add_merge(&m, 3, 4, 5, by), "zmm29", apart, number, part);
+        compare_straight(&m, at_format(a, "%s, merges %x, kept", target->name, (unsigned)by));
+    }
+}
+
 static void want_swap(maker *m, const at_tile_op *op) {
     int bytes = 4 * m->t.target->lanes;
     const char *d = vector_text(m, op->dst, bytes), *a = vector_text(m, op->a, bytes);
@@ -788,6 +846,7 @@ static void encoder(const at_target *target) {
     encode_spread_picks(a, target);
     encode_stores_apart(a, target);
     if (target->lanes == 16) encode_kept(a, target);
+    if (target->merges) encode_merges(a, target);
     if (target->gathers) encode_gathers(a, target);
     encode_bumps(a, target);
     encode_indices(a, target);

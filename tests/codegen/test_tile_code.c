@@ -694,6 +694,24 @@ static void every_store_apart(at_arena *a, const at_target *target) {
         }
 }
 
+/* Two and three registers interleaved, into others and in place, with where lanes are from in
+ * registers that are left over and without. */
+static void every_merge(at_arena *a, const at_target *target) {
+    static const int to[][3] = {{3, 0, 1}, {0, 0, 1}, {1, 0, 1}, {0, 0, 0}, {4, 0, 0}};
+    for (int i = 0; i < 5 * 5 * 2; i++) {
+        static const int of[][3] = {{2, 1, 0}, {2, 1, 1}, {3, 1, 0}, {3, 2, 1}, {3, 1, 2}};
+        const int *registers = to[i % 5], *which = of[i / 5 % 5];
+        maker m = start_tile(a, target, 3, 0);
+        if (i / 25) m.t.num_regs = 6;
+        for (int k = 0; k < 3; k++) add_move(&m, AT_T_LOAD, k, 1, k * target->lanes, target->lanes);
+        at_tile_op *op = add_arithmetic(&m, AT_T_MERGE, registers[0], registers[1], registers[2]);
+        op->lanes = (uint8_t)target->lanes;
+        op->by = which[0] | which[1] << 4 | which[2] << 8;
+        add_move(&m, AT_T_STORE, registers[0], 2, 0, target->lanes);
+        compare_tile(a, finish(&m), at_format(a, "merge %x, %d", (unsigned)op->by, i));
+    }
+}
+
 static void hand_made_run(const at_target *target) {
     skip_without(target);
     at_arena *a = at_arena_new();
@@ -704,6 +722,7 @@ static void hand_made_run(const at_target *target) {
     every_spread(a, target);
     every_pick(a, target);
     every_store_apart(a, target);
+    if (target->merges) every_merge(a, target);
     more_pointers_than_registers(a, target);
     spilled_beside_passed(a, target);
     listed_columns(a, target);
