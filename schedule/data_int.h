@@ -78,6 +78,7 @@ typedef struct data_ruler {
     double *power;             /* [tensor] with which it grows with what is marked */
     double *size;              /* [tensor] of an element, about (data_find_sizes) */
     bool *from[AT_ROLE_STAGE]; /* [role][tensor] it has that role, or reads such a tensor */
+    bool *chosen;              /* [tensor] (data_find_chosen) */
     bool *uncut; /* [tensor] grows with one that is moved: no bounds cut what lies between */
 } data_ruler;
 
@@ -174,6 +175,10 @@ int64_t data_plant_extremes(const data_ruler *r, double above, int number, at_dr
 /* Plants a few elements of such rows that lie 8 to 64 beyond the other ends. */
 void data_plant_small(const data_ruler *r, at_draw *draw);
 
+/* [tensor] Are its elements, floats that are drawn, compared and chosen alone, never rounded? */
+bool *data_find_chosen(const data_ruler *r);
+/* Are both sides elements as they are, or numbers, of which one is taken? */
+bool data_compares_unrounded(const at_compute *c, const at_expr *comparison);
 /* Plants elements about what comparisons of elements compare with (data_thresholds.c). */
 void data_plant_thresholds(data_ruler *r, at_draw *draw);
 

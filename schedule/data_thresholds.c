@@ -69,13 +69,19 @@ static element new_element(const place *p, int t, int64_t offset) {
     return x;
 }
 
+/* Are the tensor's elements multiples of its fill's unit? Of what is only compared and chosen no
+ * sum is exact by that. */
+static bool has_unit(const data_ruler *r, int t) {
+    return r->is_exact && !r->c->in_steps && !r->chosen[t];
+}
+
 /* The nearest value that the tensor's elements may have. */
 static double nearest(const data_ruler *r, const at_draw *draw, int t, double x) {
     const double unit = draw->fill[t].unit;
     const at_type type = r->c->tensors[t].type;
     float stored[1];
     if (is_int(r, t)) return rint(x);
-    if (r->is_exact && !r->c->in_steps) x = unit * rint(x / unit);
+    if (has_unit(r, t)) x = unit * rint(x / unit);
     if (!at_type_is_half(type)) return (float)x;
     at_type_store(type, stored, 0, (float)x);
     return at_type_value(type, stored, 0);
@@ -217,28 +223,13 @@ static double value_at(const place *p, int t, const turn *at, int kind) {
     double lo, hi;
     ends_of(p->r, p->draw, t, &lo, &hi);
     const double size = fmax(fabs(at->lo), fabs(at->hi)), unit = p->draw->fill[t].unit,
-                 least = is_int(p->r, t)                        ? 1
-                         : p->r->is_exact && !p->r->c->in_steps ? unit
-                         : is_half                              ? size * 0x1p-7
-                                                                : 0,
+                 least = is_int(p->r, t)     ? 1
+                         : has_unit(p->r, t) ? unit
+                         : is_half           ? size * 0x1p-7
+                                             : 0,
                  by = kind / 2 ? fmax(least, size * away[kind / 2]) : 0,
                  x = kind % 2 ? at->lo - by : at->hi + by;
     return nearest(p->r, p->draw, t, fmax(lo, fmin(hi, x)));
-}
-
-/* Elements as they are, and numbers, of which one is taken: nothing is rounded. */
-static bool is_unrounded(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_INDEX) return c->tensors[e->ref].role != AT_ROLE_STAGE;
-    if (e->op == AT_X_CALL && e->integer != AT_FUNCTION_ABS) return false;
-    const bool chooses = e->op == AT_X_CALL || e->op == AT_X_NEG || e->op == AT_X_MIN ||
-                         e->op == AT_X_MAX || at_expr_is_number(e);
-    for (int i = 0; i < e->nargs && chooses; i++)
-        if (!is_unrounded(c, e->arg[i])) return false;
-    return chooses;
-}
-
-static bool compares_unrounded(const at_compute *c, const at_expr *comparison) {
-    return is_unrounded(c, comparison->arg[0]) && is_unrounded(c, comparison->arg[1]);
 }
 
 /* Does it matter for the stage on which side the element lies? */
@@ -273,7 +264,7 @@ static bool may_move(const place *p, const element *x) {
 /* Moves one of the elements that the comparison reads; false: none makes it turn. */
 static bool move_one(place *p, int number, at_draw *draw) {
     const bool takes_all =
-        p->r->is_exact || p->r->c->in_steps || compares_unrounded(p->r->c, p->comparison);
+        p->r->is_exact || p->r->c->in_steps || data_compares_unrounded(p->r->c, p->comparison);
     const int read = p->num;
     for (int i = 0; i < read; i++) {
         element *x = &p->elements[i];
@@ -357,6 +348,7 @@ static void plant_all(place *p, at_draw *draw) {
 
 void data_plant_thresholds(data_ruler *r, at_draw *draw) {
     place p = {.r = r, .draw = draw, .moved = AT_NEW_ARRAY(r->arena, int64_t, r->c->num_tensors)};
+    r->chosen = data_find_chosen(r);
     plant_all(&p, NULL);
     p.comparisons = p.number;
     plant_all(&p, draw);

@@ -1,0 +1,84 @@
+/* schedule/data_chosen.c: tensors whose elements are only compared, and chosen as they are: no
+ * operation rounds them, so that they may be any number also where all else is multiples of a unit.
+ */
+#include "schedule/data_int.h"
+
+#include <math.h>
+
+static bool is_comparison(at_op op) { return op >= AT_X_LT && op <= AT_X_NE; }
+
+static bool is_power(const at_expr *e) {
+    int exponent;
+    return at_expr_is_number(e) && frexp(fabs(at_expr_number(e)), &exponent) == 0.5;
+}
+
+/* Is what it makes one of its operands, or one with the other sign? */
+static bool takes_one(const at_expr *e) {
+    return e->op == AT_X_SELECT || e->op == AT_X_NEG || e->op == AT_X_MIN || e->op == AT_X_MAX ||
+           (e->op == AT_X_CALL && e->integer == AT_FUNCTION_ABS);
+}
+
+static bool is_copied(const at_tensor *t) {
+    return t->role != AT_ROLE_STAGE ||
+           (t->body && t->type == AT_F32 && !t->num_reduce && !at_tensor_goes_in_steps(t));
+}
+
+static bool is_unrounded(const at_compute *c, const at_expr *e) {
+    if (!at_expr_reads(e)) return true;
+    if (e->op == AT_X_INDEX) {
+        const at_tensor *t = &c->tensors[e->ref];
+        return is_copied(t) && (t->role != AT_ROLE_STAGE || is_unrounded(c, t->body));
+    }
+    const bool is_logical = e->op == AT_X_AND || e->op == AT_X_OR || e->op == AT_X_NOT;
+    bool is = takes_one(e) || is_comparison(e->op) || is_logical;
+    for (int i = 0; i < e->nargs && is; i++) is = is_unrounded(c, e->arg[i]);
+    return is;
+}
+
+bool data_compares_unrounded(const at_compute *c, const at_expr *comparison) {
+    return is_unrounded(c, comparison->arg[0]) && is_unrounded(c, comparison->arg[1]);
+}
+
+/* What an expression makes of a tensor's elements: nothing that is their size, one of them, or what
+ * is rounded. */
+typedef enum use { USE_NONE, USE_CHOSEN, USE_ROUNDED } use;
+
+static use use_in(const at_expr *e, const use *of) {
+    if (e->op == AT_X_INDEX) return of[e->ref];
+    use most = USE_NONE;
+    for (int i = 0; i < e->nargs; i++) {
+        const use x = use_in(e->arg[i], of);
+        most = x > most ? x : most;
+    }
+    if (most != USE_CHOSEN || takes_one(e)) return most;
+    if (is_comparison(e->op)) return USE_NONE;
+    const bool is_scaled = e->op == AT_X_MUL && (is_power(e->arg[0]) || is_power(e->arg[1]));
+    return is_scaled ? USE_CHOSEN : USE_ROUNDED;
+}
+
+static use use_in_stage(const at_tensor *t, const use *of) {
+    const use x = t->body ? use_in(t->body, of) : USE_NONE;
+    const bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
+    return x == USE_CHOSEN && !is_copied(t) && !is_extreme ? USE_ROUNDED : x;
+}
+
+static bool is_chosen(const at_compute *c, int tensor, use *of) {
+    for (int t = 0; t < c->num_tensors; t++) of[t] = t == tensor ? USE_CHOSEN : USE_NONE;
+    for (int i = 0; i < c->num_tensors; i++) {
+        const at_tensor *t = &c->tensors[c->order[i]];
+        if (t->role != AT_ROLE_STAGE) continue;
+        of[c->order[i]] = use_in_stage(t, of);
+        if (of[c->order[i]] == USE_ROUNDED) return false;
+    }
+    return true;
+}
+
+bool *data_find_chosen(const data_ruler *r) {
+    const int n = r->c->num_tensors;
+    bool *chosen = AT_NEW_ARRAY(r->arena, bool, n);
+    use *of = AT_NEW_ARRAY(r->arena, use, n);
+    for (int t = 0; t < n; t++)
+        chosen[t] = data_is_drawn(r, t) && !at_type_of(r->c->tensors[t].type)->is_int &&
+                    is_chosen(r->c, t, of);
+    return chosen;
+}
