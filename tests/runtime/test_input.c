@@ -384,18 +384,20 @@ static void integers(void **state) {
         int64_t first, second;
         const char *refused;
     } cases[] = {
-        {"|u1", {200, 255}, 200, 255},
-        {"|i1", {200, 127}, -56, 127},
-        {"|b1", {1, 0}, 1, 0},
-        {"<i2", {0xff, 0xff, 1, 2}, -1, 513},
-        {"<u2", {0xff, 0xff, 1, 2}, 65535, 513},
-        {"<i4", {0xfe, 0xff, 0xff, 0xff, 1}, -2, 1},
-        {"<u4", {0xfe, 0xff, 0xff, 0xff, 1}, 4294967294, 1},
-        {"<i8", {1, 0, 0, 0, 0, 0, 0, 0x80, 9}, INT64_MIN + 1, 9},
-        {"<u8", {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 9}, INT64_MAX, 9},
+        {"|u1", {200, 255}, 200, 255, NULL},
+        {"|i1", {200, 127}, -56, 127, NULL},
+        {"|b1", {1, 0}, 1, 0, NULL},
+        {"<i2", {0xff, 0xff, 1, 2}, -1, 513, NULL},
+        {"<u2", {0xff, 0xff, 1, 2}, 65535, 513, NULL},
+        {"<i4", {0xfe, 0xff, 0xff, 0xff, 1}, -2, 1, NULL},
+        {"<u4", {0xfe, 0xff, 0xff, 0xff, 1}, 4294967294, 1, NULL},
+        {"<i8", {1, 0, 0, 0, 0, 0, 0, 0x80, 9}, INT64_MIN + 1, 9, NULL},
+        {"<u8", {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 9}, INT64_MAX, 9, NULL},
         {"<u8",
          {9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80},
-         .refused = "element 1 is 9223372036854775809; up to 2^63 - 1 is read"},
+         0,
+         0,
+         "element 1 is 9223372036854775809; up to 2^63 - 1 is read"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = at_format(arena, "%s.npy", copy);
