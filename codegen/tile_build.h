@@ -207,6 +207,8 @@ int at_build_partial(at_builder *b, at_tile_key *k);
 /* tile_group.c: stores to every so many floats that fill all of them are stores of whole registers.
  */
 void at_build_group_stores(at_builder *b);
+/* An operation that puts lanes of two registers together, `by` saying how; its register. */
+int at_build_together(at_builder *b, at_tile_kind kind, int x, int y, int by);
 /* In every four lanes: out[i] is the i-th four of those of v[0], v[1], .. in turn; n: 2 to 4. */
 void at_build_interleave(at_builder *b, const int *v, int n, int *out);
 

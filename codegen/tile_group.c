@@ -77,7 +77,7 @@ static bool find_group(const at_builder *b, int i, int from, int to, store_group
     return true;
 }
 
-static int put_together(at_builder *b, at_tile_kind kind, int x, int y, int by) {
+int at_build_together(at_builder *b, at_tile_kind kind, int x, int y, int by) {
     int v = at_build_vreg(b, (at_tile_vreg){0});
     at_tile_op *op = at_build_emit(b, kind);
     op->dst = (int16_t)v;
@@ -100,32 +100,33 @@ static void merge(at_builder *b, const int *v, int n, int *out) {
     for (int part = 0; part < n; part++) {
         out[part] = v[0];
         for (int i = 1; i < n; i++)
-            out[part] = put_together(b, AT_T_MERGE, out[part], v[i], at_tile_merge(n, i, part));
+            out[part] =
+                at_build_together(b, AT_T_MERGE, out[part], v[i], at_tile_merge(n, i, part));
     }
 }
 
 void at_build_interleave(at_builder *b, const int *v, int n, int *out) {
     if (n == 2) {
-        out[0] = put_together(b, AT_T_ZIP_LOW, v[0], v[1], 0);
-        out[1] = put_together(b, AT_T_ZIP_HIGH, v[0], v[1], 0);
+        out[0] = at_build_together(b, AT_T_ZIP_LOW, v[0], v[1], 0);
+        out[1] = at_build_together(b, AT_T_ZIP_HIGH, v[0], v[1], 0);
     } else if (n == 3) { /* lanes 0 2, 1 3; 0 2, 1 3 of the second where they change places */
         enum { EVEN = 0x88, ODD = 0xdd, EVEN_ODD = 0xd8 };
-        int xy = put_together(b, AT_T_FOURS, v[0], v[1], EVEN),
-            yz = put_together(b, AT_T_FOURS, v[1], v[2], ODD),
-            zx = put_together(b, AT_T_FOURS, v[2], v[0], EVEN_ODD);
-        out[0] = put_together(b, AT_T_FOURS, xy, zx, EVEN);
-        out[1] = put_together(b, AT_T_FOURS, yz, xy, EVEN_ODD);
-        out[2] = put_together(b, AT_T_FOURS, zx, yz, ODD);
+        int xy = at_build_together(b, AT_T_FOURS, v[0], v[1], EVEN),
+            yz = at_build_together(b, AT_T_FOURS, v[1], v[2], ODD),
+            zx = at_build_together(b, AT_T_FOURS, v[2], v[0], EVEN_ODD);
+        out[0] = at_build_together(b, AT_T_FOURS, xy, zx, EVEN);
+        out[1] = at_build_together(b, AT_T_FOURS, yz, xy, EVEN_ODD);
+        out[2] = at_build_together(b, AT_T_FOURS, zx, yz, ODD);
     } else {
         int low[2], high[2];
         for (int i = 0; i < 2; i++) {
-            low[i] = put_together(b, AT_T_ZIP_LOW, v[i], v[i + 2], 0);
-            high[i] = put_together(b, AT_T_ZIP_HIGH, v[i], v[i + 2], 0);
+            low[i] = at_build_together(b, AT_T_ZIP_LOW, v[i], v[i + 2], 0);
+            high[i] = at_build_together(b, AT_T_ZIP_HIGH, v[i], v[i + 2], 0);
         }
-        out[0] = put_together(b, AT_T_ZIP_LOW, low[0], low[1], 0);
-        out[1] = put_together(b, AT_T_ZIP_HIGH, low[0], low[1], 0);
-        out[2] = put_together(b, AT_T_ZIP_LOW, high[0], high[1], 0);
-        out[3] = put_together(b, AT_T_ZIP_HIGH, high[0], high[1], 0);
+        out[0] = at_build_together(b, AT_T_ZIP_LOW, low[0], low[1], 0);
+        out[1] = at_build_together(b, AT_T_ZIP_HIGH, low[0], low[1], 0);
+        out[2] = at_build_together(b, AT_T_ZIP_LOW, high[0], high[1], 0);
+        out[3] = at_build_together(b, AT_T_ZIP_HIGH, high[0], high[1], 0);
     }
 }
 
@@ -134,7 +135,7 @@ static void order_halves(at_builder *b, int *v, int n) {
     int out[MOST_APART];
     for (int j = 0; j < n; j++) { /* halves 2*j and 2*j + 1, where half h is of v[h % n] */
         int x = 2 * j, y = x + 1;
-        out[j] = put_together(b, AT_T_HALVES, v[x % n], v[y % n], x / n | (2 + y / n) << 4);
+        out[j] = at_build_together(b, AT_T_HALVES, v[x % n], v[y % n], x / n | (2 + y / n) << 4);
     }
     memcpy(v, out, sizeof *v * (size_t)n);
 }

@@ -4,8 +4,11 @@
  *
  *     load [x+0] 9*i;  load [x+1] 9*i;  load [x+2] 9*i;  load [x+3] 9*i
  *
- * What is read lies between elements that the same body reads. */
+ * Rows of two or three elements, all of which are read, are loaded as fours that lie behind each
+ * other, and taken apart. What is read lies between elements that the same body reads, or in groups
+ * that memory holds whole. */
 #include "codegen/tile_build.h"
+#include "codegen/tile_zip.h"
 
 #include <string.h>
 
@@ -18,16 +21,17 @@ typedef struct {
 
 typedef AT_VEC(member) members;
 
-typedef struct { /* four elements of each row, from `off` of the first one */
+typedef struct { /* so many elements of each row, four at most, from `off` of the first one */
     int like;    /* a register that is loaded of them */
     int64_t off;
-    int into[SIDE], first; /* -1: nothing uses that element */
+    int side, into[SIDE], first; /* -1: nothing uses that element */
 } window;
 
 static bool is_apart(const at_builder *b, const bool *changed, int v) {
     const at_tile_vreg *r = &b->vregs.data[v];
-    if (r->load != AT_T_LOAD || r->acc || r->times < SIDE || r->by || r->grouped || r->packed ||
-        r->halves || r->lanes != b->l->target->lanes)
+    const bool fours_of_two = b->l->target->lanes == 2 * SIDE;
+    if (r->load != AT_T_LOAD || r->acc || r->times < (fours_of_two ? 2 : SIDE) || r->by ||
+        r->packed || r->halves || r->lanes != b->l->target->lanes)
         return false;
     const int tensor = b->slots[r->slot].tensor;
     return at_type_bytes(b->l->tensors[tensor].type) == 4 && !changed[tensor];
@@ -48,6 +52,8 @@ static void find_members(const at_builder *b, const bool *changed, int from, int
     }
 }
 
+static int64_t place_of(const at_tile_vreg *v) { return v->off + (v->grouped ? v->plus : 0); }
+
 static bool same_rows(const at_tile_vreg *v, const at_tile_vreg *w) {
     return v->slot == w->slot && v->times == w->times;
 }
@@ -55,29 +61,33 @@ static bool same_rows(const at_tile_vreg *v, const at_tile_vreg *w) {
 /* The window of the member's element, and all that are in it; false: there is none. */
 static bool find_window(const at_builder *b, members *m, const member *of, window *w) {
     const at_tile_vreg *r = &b->vregs.data[of->vreg];
-    int64_t least = r->off, most = r->off;
+    const int side = r->times < SIDE ? r->times : SIDE;
+    int64_t least = place_of(r), most = least;
     int num = 0;
     for (int i = 0; i < m->len; i++) {
         const at_tile_vreg *o = &b->vregs.data[m->data[i].vreg];
         if (!same_rows(o, r)) continue;
+        const int64_t last = o->grouped ? o->off + o->times - 1 : o->off;
         if (o->off < least) least = o->off;
-        if (o->off > most) most = o->off;
+        if (last > most) most = last;
     }
-    if (most - least < SIDE - 1) return false;
+    if (most - least < side - 1) return false;
     *w = (window){.like = of->vreg,
-                  .off = r->off + SIDE - 1 < most ? r->off : most - SIDE + 1,
+                  .off = place_of(r) + side - 1 < most ? place_of(r) : most - side + 1,
+                  .side = side,
                   .into = {-1, -1, -1, -1},
                   .first = of->first};
     for (int i = 0; i < m->len; i++) {
         member *o = &m->data[i];
-        const int64_t at = b->vregs.data[o->vreg].off - w->off;
-        if (o->done || !same_rows(&b->vregs.data[o->vreg], r) || at < 0 || at >= SIDE) continue;
+        const int64_t at = place_of(&b->vregs.data[o->vreg]) - w->off;
+        if (o->done || !same_rows(&b->vregs.data[o->vreg], r) || at < 0 || at >= side) continue;
         w->into[at] = i;
         num++;
     }
-    const bool few = b->l->target->picks_whole && r->times <= AT_TILE_WHOLE_STEP;
-    if (few && num < SIDE) return false;
-    for (int k = 0; k < SIDE; k++) {
+    const bool all =
+        r->times < SIDE || (b->l->target->picks_whole && r->times <= AT_TILE_WHOLE_STEP);
+    if (all && num < side) return false;
+    for (int k = 0; k < side; k++) {
         if (w->into[k] < 0) continue;
         member *o = &m->data[w->into[k]];
         if (o->first < w->first) w->first = o->first;
@@ -87,21 +97,64 @@ static bool find_window(const at_builder *b, members *m, const member *of, windo
     return true;
 }
 
+/* In every four lanes: v[0], v[1], .. lie behind each other, and out[i] is every n-th of them, from
+ * number i on; n: 2 or 3. */
+static void take_apart(at_builder *b, const int *v, int n, int *out) {
+    enum { EVEN = 0x88, ODD = 0xdd };
+    if (n == 2) {
+        out[0] = at_build_together(b, AT_T_FOURS, v[0], v[1], EVEN);
+        out[1] = at_build_together(b, AT_T_FOURS, v[0], v[1], ODD);
+        return;
+    }
+    enum {
+        LANES_1201 = 0x49,
+        LANES_2312 = 0x9e,
+        LANES_0302 = 0x8c,
+        LANES_0213 = 0xd8,
+        LANES_1303 = 0xcd
+    };
+    const int yz = at_build_together(b, AT_T_FOURS, v[0], v[1], LANES_1201), /* y0 z0 y1 z1 */
+        xy = at_build_together(b, AT_T_FOURS, v[1], v[2], LANES_2312);       /* x2 y2 x3 y3 */
+    out[0] = at_build_together(b, AT_T_FOURS, v[0], xy, LANES_0302);
+    out[1] = at_build_together(b, AT_T_FOURS, yz, xy, LANES_0213);
+    out[2] = at_build_together(b, AT_T_FOURS, yz, v[2], LANES_1303);
+}
+
+/* Rows of four elements: every second one of two registers, then of those. */
+static void load_merged(at_builder *b, const window *w, int *out) {
+    at_tile_vreg half = b->vregs.data[w->like];
+    half.times = 2;
+    half.grouped = true;
+    for (int odd = 0; odd < 2; odd++) {
+        int v[2];
+        half.plus = (uint8_t)odd;
+        for (int i = 0; i < 2; i++) {
+            half.off = w->off + (int64_t)2 * i * half.lanes;
+            v[i] = at_build_vreg(b, half);
+        }
+        for (int i = 0; i < 2; i++)
+            out[2 * i + odd] = at_build_together(b, AT_T_MERGE, v[0], v[1], at_tile_merge(2, 0, i));
+    }
+}
+
 /* Lane i of each register that stood for a load is of row i. */
 static void load_window(at_builder *b, const window *w) {
-    const int lanes = b->l->target->lanes;
-    const int64_t apart = b->vregs.data[w->like].times;
+    const int lanes = b->l->target->lanes, n = w->side;
     at_tile_vreg row = b->vregs.data[w->like];
+    const int64_t apart = row.times;
     int v[SIDE], out[SIDE];
     row.times = 0;
+    row.grouped = false;
     row.fours = lanes > SIDE ? SIDE * apart : 0;
-    for (int i = 0; i < SIDE; i++) {
-        row.off = w->off + i * apart;
+    for (int i = 0; i < n; i++) {
+        row.off = w->off + i * (n < SIDE ? SIDE : apart);
         v[i] = at_build_vreg(b, row);
     }
-    at_build_interleave(b, v, SIDE, out);
-    for (int k = 0; k < SIDE && !b->failed; k++)
-        for (int i = b->ops.len - SIDE; i < b->ops.len; i++)
+    if (apart == SIDE && b->l->target->merges) load_merged(b, w, out);
+    else if (n < SIDE) take_apart(b, v, n, out);
+    else at_build_interleave(b, v, n, out);
+    for (int k = 0; k < n && !b->failed; k++)
+        for (int i = b->ops.len - n; i < b->ops.len; i++)
             if (w->into[k] >= 0 && b->ops.data[i].dst == out[k]) {
                 b->ops.data[i].dst = (int16_t)w->into[k];
                 b->vregs.data[w->into[k]] = (at_tile_vreg){0};

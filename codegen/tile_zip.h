@@ -18,7 +18,8 @@ static inline int at_tile_zip_from(const at_tile_op *op, int i) {
 
 /* A merge is of so many registers `apart` that are interleaved, and makes register `part` of what
  * comes of it. b is the one of a number from 1 on: it gives its lanes, and all others are as a has
- * them. With the first, a is that of number 0, and gives its own. As `by` says it: */
+ * them. With the first, a is that of number 0, and gives its own. Of number 0 it goes back: of
+ * lanes of a and b, which follow each other, every so many from `part` on. As `by` says it: */
 static inline int at_tile_merge(int apart, int number, int part) {
     return apart | number << 4 | part << 8;
 }
@@ -26,6 +27,7 @@ static inline int at_tile_merge(int apart, int number, int part) {
 /* Where lane i of a merge is from: a lane of a, or of b, whose lanes follow those of a. */
 static inline int at_tile_merge_from(int merge, int lanes, int i) {
     const int apart = merge & 15, number = merge >> 4 & 15, at = (merge >> 8) * lanes + i;
+    if (number == 0) return apart * i + (merge >> 8);
     if (at % apart == number) return lanes + at / apart;
     return number == 1 ? at / apart : i;
 }

@@ -85,7 +85,24 @@ static void store_narrow(at_x86 *x, const at_tile_op *op) {
 
 /* ---- moves ----------------------------------------------------------------------------------- */
 
+/* Both fours of lanes, each from or to its own place. */
+static void move_fours(at_x86 *x, const at_tile_op *op, bool store) {
+    at_tile_op second = *op;
+    second.off += op->fours;
+    const int r = store ? op->a : op->dst;
+    const at_x86_arg v = at_vec(r, 32), four = at_vec(r, 16), m = at_x86_memory(x, op, 16);
+    if (store) EMIT(x, VMOVUPS, m, four);
+    else EMIT(x, VMOVUPS, four, m);
+    const at_x86_arg other = at_x86_memory(x, &second, 16);
+    if (store) EMIT(x, VEXTRACTF128, other, v, at_imm(1));
+    else EMIT(x, VINSERTF128, v, v, other, at_imm(1));
+}
+
 static void move(at_x86 *x, const at_tile_op *op, bool store) {
+    if (op->fours) {
+        move_fours(x, op, store);
+        return;
+    }
     if (at_type_is_half(x->t->slot_type[op->slot]) && !op->packed) {
         at_x86_move_halves_avx2(x, op, store);
         return;

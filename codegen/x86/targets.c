@@ -24,6 +24,8 @@ static const at_target of_doubles[4];
 #define AVX2_MEMBERS                                                                               \
     .lanes = 8, .regs = 15, .gathers = true, .picks_bytes = true, .most_step = 16,                 \
     .most_stored_step = 16, .joins_fours = true, .fold_vector = true, .fold_const = true,          \
+    .gnu_insert = "__asm__(\"vinsertf128 %%2, %%1, %%0, %%0\" : \"+x\"(v%d) : "                    \
+                  "\"m\"(*(const at_memory4 *)(p%d + %lld)), \"i\"(%d));",                         \
     .fused = true, .masked_loads = true,                                                           \
     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",                     \
     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=x\"(v%d) : \"x\"(v%d), \"x\"(v%d));\n",      \

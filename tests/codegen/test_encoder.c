@@ -243,6 +243,19 @@ static void want_store_apart(maker *m, const at_tile_op *op) {
     }
 }
 
+/* Each four of lanes from or to a place of its own. */
+static void want_fours(maker *m, const at_tile_op *op) {
+    const bool store = op->kind == AT_T_STORE, is_512 = m->t.target->lanes == 16;
+    const int r = store ? op->a : op->dst;
+    const char *whole = vector_text(m, r, is_512 ? 64 : 32), *kind = is_512 ? "f32x4" : "f128";
+    want_two(m, store, "vmovups", vector_text(m, r, 16), memory_text(m, op, 16, 0));
+    for (int i = 1; i < op->lanes / 4; i++) {
+        const char *to = memory_text(m, op, 16, 4 * op->fours * i);
+        if (store) WANT(m, "vextract%s %s,%s,0x%x", kind, to, whole, (unsigned)i);
+        else WANT(m, "vinsert%s %s,%s,%s,0x%x", kind, whole, whole, to, (unsigned)i);
+    }
+}
+
 static void want_const(maker *m, const at_tile_op *op) {
     uint32_t bits = at_tile_bits(op);
     const char *x = vector_text(m, op->dst, 16);
@@ -331,6 +344,10 @@ static void want(maker *m) {
     case AT_T_CONST: want_const(m, op); return;
     case AT_T_LOAD:
     case AT_T_STORE:
+        if (op->fours) {
+            want_fours(m, op);
+            return;
+        }
         if (op->kind == AT_T_LOAD && op->times) {
             if (m->t.target->lanes == 16 && op->times > 4) want_single_moves_512(m, op);
             else if (m->t.target->picks_whole) want_pick(m, op);
@@ -498,13 +515,15 @@ static void encode_zips(at_arena *a, const at_target *target) {
 }
 
 /* The table of both registers: lane i of the register `part` of `apart` that lie in turn is from b
- * where that is number `number` of them, else from where it is in a. */
+ * where that is number `number` of them, else from where it is in a. Number 0: every so many lanes,
+ * from `part` on. */
 static const char *merged_lanes(const maker *m, int apart, int number, int part, bool is_swapped) {
     const char *lanes = "lanes";
     for (int i = 0; i < 16; i++) {
         const int at = 16 * part + i, of_b = at % apart == number,
-                  lane = of_b || number == 1 ? at / apart : i;
-        lanes = at_format(m->arena, "%s %d", lanes, lane + (of_b != is_swapped ? 16 : 0));
+                  lane = of_b || number == 1 ? at / apart : i,
+                  from = number == 0 ? apart * i + part : lane + (of_b ? 16 : 0);
+        lanes = at_format(m->arena, "%s %d", lanes, (from + (is_swapped ? 16 : 0)) % 32);
     }
     return lanes;
 }
@@ -536,9 +555,10 @@ static at_tile_op *add_merge(maker *m, int dst, int a, int b, int by) {
 }
 
 static void encode_merges(at_arena *a, const at_target *target) {
-    static const int of[][3] = {{2, 1, 0}, {2, 1, 1}, {3, 1, 0}, {3, 2, 0}, {3, 1, 2}, {3, 2, 2}};
+    static const int of[][3] = {{2, 1, 0}, {2, 1, 1}, {3, 1, 0}, {3, 2, 0},
+                                {3, 1, 2}, {3, 2, 2}, {2, 0, 0}, {2, 0, 1}};
     int r[6], n = some_registers(target, r) - 1;
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 8; k++) {
         const int apart = of[k][0], number = of[k][1], part = of[k][2],
                   by = apart | number << 4 | part << 8;
         maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
@@ -662,6 +682,20 @@ static void encode_stores_apart(at_arena *a, const at_target *target) {
             compare_straight(
                 &m, at_format(a, "%s, %d lanes stored to %d*i", target->name, lanes, times));
         }
+}
+
+static void encode_fours(at_arena *a, const at_target *target) {
+    int r[6], n = some_registers(target, r);
+    maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+    for (int i = 0; i < 60 * n; i++) {
+        static const int64_t distances[] = {-8, 4, 24, 1000};
+        at_tile_op *op =
+            add_move(&m, i % 2 ? AT_T_STORE : AT_T_LOAD, r[i % n], 0, 0, target->lanes);
+        op->fours = distances[i % 4];
+        next_memory(&m, op);
+        want(&m);
+    }
+    compare_straight(&m, at_format(a, "%s, fours", target->name));
 }
 
 static void want_first(maker *m, const at_tile_op *op) {
@@ -847,6 +881,7 @@ static void encoder(const at_target *target) {
     encode_stores_apart(a, target);
     if (target->lanes == 16) encode_kept(a, target);
     if (target->merges) encode_merges(a, target);
+    if (target->gnu_insert) encode_fours(a, target);
     if (target->gathers) encode_gathers(a, target);
     encode_bumps(a, target);
     encode_indices(a, target);

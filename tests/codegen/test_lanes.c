@@ -86,7 +86,7 @@ static void groups(void **state) {
         {"x[P, 2] : input\ny[p:P, c:2] = c == 0 ? x[p, 0] - x[p, 1] : x[p, 0] + x[p, 1]\n", 2, 0},
         {"x[P, 3] : input\ny[p:P, c:3] = x[p, 2 - c]\n", 3, 0},
         {"x[P, 4] : input\ny[p:P, c:4] = x[p, 3 - c]*x[p, c]\n", 4, 0},
-        {"x[P, 5] : input\ny[p:P, c:5] = x[p, 4 - c]*2\n", 0, 5},
+        {"x[P, 5] : input\ny[p:P, c:5] = x[p, 4 - c]*2\n", 4, 1}, /* fours of rows */
     };
     for (int i = 0; i < 4; i++) {
         at_arena *a = at_arena_new();

@@ -157,8 +157,10 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
                       1);
         } else if (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_BCAST ||
                    op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST) {
-            if (operand[op->slot] >= 0 && op->slot < at_tile_frame(t))
-                reach(&of[operand[op->slot]], at[op->slot] + op->off, lanes);
+            const int64_t four = op->fours ? 4 : lanes; /* which lie in places of their own */
+            for (int64_t j = 0; j < lanes; j += four)
+                if (operand[op->slot] >= 0 && op->slot < at_tile_frame(t))
+                    reach(&of[operand[op->slot]], at[op->slot] + op->off + j / 4 * op->fours, four);
         }
     }
 }
@@ -698,11 +700,12 @@ static void every_store_apart(at_arena *a, const at_target *target) {
  * registers that are left over and without. */
 static void every_merge(at_arena *a, const at_target *target) {
     static const int to[][3] = {{3, 0, 1}, {0, 0, 1}, {1, 0, 1}, {0, 0, 0}, {4, 0, 0}};
-    for (int i = 0; i < 5 * 5 * 2; i++) {
-        static const int of[][3] = {{2, 1, 0}, {2, 1, 1}, {3, 1, 0}, {3, 2, 1}, {3, 1, 2}};
-        const int *registers = to[i % 5], *which = of[i / 5 % 5];
+    for (int i = 0; i < 5 * 6 * 2; i++) {
+        static const int of[][3] = {{2, 1, 0}, {2, 1, 1}, {3, 1, 0},
+                                    {3, 2, 1}, {3, 1, 2}, {2, 0, 1}};
+        const int *registers = to[i % 5], *which = of[i / 5 % 6];
         maker m = start_tile(a, target, 3, 0);
-        if (i / 25) m.t.num_regs = 6;
+        if (i / 30) m.t.num_regs = 6;
         for (int k = 0; k < 3; k++) add_move(&m, AT_T_LOAD, k, 1, k * target->lanes, target->lanes);
         at_tile_op *op = add_arithmetic(&m, AT_T_MERGE, registers[0], registers[1], registers[2]);
         op->lanes = (uint8_t)target->lanes;

@@ -60,14 +60,21 @@ static void run_tile(walk *w, const at_tile_call *c) {
         bool gathers = op->kind == AT_T_GATHER; /* where from is in a register */
         if (op->kind != AT_T_STORE && (op->slot >= 0 || constant))
             r->work.loads += gathers ? op->lanes : 1;
+        const int more = op->fours ? op->lanes / 4 - 1 : 0; /* fours, each put in or taken out */
+        r->work.others += more;
+        *(op->kind == AT_T_STORE ? &r->work.stores : &r->work.loads) += more;
         bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
         if (op->slot >= 0 && op->kind != AT_T_PREFETCH && !gathers)
-            for (int j = 0, n = one ? 1 : op->lanes, apart = moves && op->times; j < n;
-                 j += apart ? 1 : n) {
+            for (int j = 0, n = one ? 1 : op->lanes, apart = moves && op->times,
+                     run = apart       ? 1
+                           : op->fours ? 4
+                                       : n;
+                 j < n; j += run) {
                 const int element = op->kind == AT_T_LOAD && op->by ? (j + op->plus) / op->by : j;
                 touch_all(r, at.tensor[op->slot],
-                          at.slot[op->slot] + op->off + (apart ? element * op->times : 0),
-                          apart ? 1 : n);
+                          at.slot[op->slot] + op->off + j / 4 * op->fours +
+                              (apart ? element * op->times : 0),
+                          run);
             }
         if (op->kind == AT_T_INDEX) {
             int32_t entry = w->data[at.tensor[op->slot]].i[at.slot[op->slot] + op->off];
