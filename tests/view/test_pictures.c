@@ -113,7 +113,7 @@ static void put(FILE *f, const char *tuner, int index, double ms, double cost_s,
             "\"tuner\": \"%s\", \"gflops\": %.17g, \"context\": {\"cpu\": \"Zen\", \"compiler\": "
             "\"tcc\", \"isa\": \"avx2\", \"packing\": \"ahead\", \"cache\": \"hot\", \"threads\": "
             "1}}}\n",
-            index, 1 << index % 3, ms ? ms * 1e-3 : 1e9, ms ? 0 : 4, cost_s, 1700000000 + at_s,
+            index, 1 << abs(index) % 3, ms ? ms * 1e-3 : 1e9, ms ? 0 : 4, cost_s, 1700000000 + at_s,
             tuner, ms ? 16 / ms : 0);
 }
 
