@@ -1,6 +1,7 @@
 /* network/in_place.c: values that lie inside of others. What a Concat reads is written right where
  * its output has it, and what a Split makes is read where its input has it: rows of a value are
- * then some elements of longer rows, and nothing is copied. */
+ * then some elements of longer rows, and nothing is copied. So are the entries that the steps of a
+ * loop take of a value: the kernel of one step is then that of all. */
 #include <string.h>
 
 #include "network/graph.h"
@@ -50,11 +51,15 @@ static bool lie_alike(const placing *p, int x, int y) {
     return of_x->element == of_y->element && (!a || !memcmp(a, b, sizeof *a * (size_t)of_x->rank));
 }
 
-/* May it be written, and read, inside of another value? */
-static bool may_lie_inside(const placing *p, int v) {
+/* May it be written, and read, inside of another value, as a whole or row by row? */
+static bool may_lie_whole_inside(const placing *p, int v) {
     const at_net_value *x = value_at(p, v);
-    return x->producer >= 0 && !x->is_output && !p->is_inside[v] && !p->is_viewed[v] &&
-           p->views[v] == v && at_net_is_of_kernels(p->net, p->readers, v);
+    return x->producer >= 0 && !x->is_output && !p->is_inside[v] && p->views[v] == v &&
+           at_net_is_of_kernels(p->net, p->readers, v);
+}
+
+static bool may_lie_inside(const placing *p, int v) {
+    return !p->is_viewed[v] && may_lie_whole_inside(p, v);
 }
 
 /* ---- Split ----------------------------------------------------------------------------------- */
@@ -73,6 +78,35 @@ static void place_split(placing *p, at_net_node *n) {
     }
     n->is_in_place = true;
     for (int k = 0; k < n->num_outputs; k++) p->is_inside[n->outputs[k]] = true;
+}
+
+/* ---- entries --------------------------------------------------------------------------------- */
+
+/* Fewer are told apart where they are read. */
+enum { LEAST_ENTRIES = 4 };
+
+/* The entry along an axis that a Gather takes, of a place that is known; -1: it is none. */
+static int64_t entry_of(const placing *p, const at_net_node *n) {
+    if (strcmp(n->op, "Gather") || n->num_inputs != 2 || n->inputs[0] < 0 || n->is_whole) return -1;
+    const at_net_value *x = value_at(p, n->inputs[0]), *at = value_at(p, n->inputs[1]);
+    if (!at->is_constant || at->elements != 1) return -1;
+    const int64_t i = at_net_element_int(at->type, at->data, 0);
+    return i < 0 ? i + x->dims[axis_of(x, n)] : i;
+}
+
+static void place_entry(placing *p, at_net_node *n) {
+    bool of_rows;
+    int64_t inner;
+    const int x = n->inputs[0], y = n->outputs[0];
+    const at_net_value *from = value_at(p, x), *to = value_at(p, y);
+    if (p->readers[x].len < LEAST_ENTRIES || from->elements < LEAST_ELEMENTS) return;
+    if (!at_net_is_of_kernels(p->net, p->readers, x) || !may_lie_whole_inside(p, y) ||
+        from->type != to->type || from->element != to->element || p->orders[x] || p->orders[y] ||
+        !is_cut(p, x, axis_of(from, n), &of_rows, &inner) || of_rows)
+        return;
+    n->is_in_place = true;
+    p->is_inside[y] = true;
+    p->is_viewed[x] = true; /* a view of the entry knows nothing of longer rows */
 }
 
 /* ---- Concat ---------------------------------------------------------------------------------- */
@@ -187,6 +221,7 @@ void at_net_place_inside(at_net *net) {
     for (int i = 0; i < net->nodes.len; i++) {
         at_net_node *n = &net->nodes.data[i];
         if (!strcmp(n->op, "Split") && n->num_inputs && !n->is_whole) place_split(&p, n);
+        else if (entry_of(&p, n) >= 0) place_entry(&p, n);
     }
     /* Later ones first: the last of several that go on with each other has all of them. */
     for (int i = net->nodes.len - 1; i >= 0; i--) place_concat(&p, i);
@@ -241,9 +276,13 @@ const at_net_box *at_net_boxes(at_arena *a, const at_net *net, const int *const 
     for (int pass = 0; pass < 2; pass++) /* what is split first */
         for (int i = 0; i < net->nodes.len; i++) {
             const at_net_node *n = &net->nodes.data[i];
-            const bool splits = !strcmp(n->op, "Split");
-            if (!n->is_in_place || splits != !pass) continue;
-            if (splits) put_parts(boxes, &p, n, n->outputs, n->num_outputs, n->inputs[0]);
+            const bool joins = !strcmp(n->op, "Concat");
+            if (!n->is_in_place || joins != pass) continue;
+            const int64_t entry = entry_of(&p, n);
+            if (entry >= 0)
+                put_inside(boxes, &p, n->outputs[0], n->inputs[0],
+                           axis_of(value_at(&p, n->inputs[0]), n), entry);
+            else if (!joins) put_parts(boxes, &p, n, n->outputs, n->num_outputs, n->inputs[0]);
             else put_parts(boxes, &p, n, n->inputs, n->num_inputs, n->outputs[0]);
         }
     for (int v = 0; v < net->values.len; v++) resolve(boxes, &p, v);
