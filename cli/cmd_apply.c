@@ -19,7 +19,7 @@ static const char *kernel_name(at_arena *a, at_task *task, const char *suffix) {
 static at_status check_name(const char *name, at_error *err) {
     const char *fault = at_c_name_fault(name);
     if (!fault) return AT_OK;
-    return at_fail(err, AT_E_USAGE, "--name %s: %s", name, fault);
+    return at_fail(err, AT_E_USAGE, "--name %s: %s", *name ? name : "\"\"", fault);
 }
 
 /* The source includes its header by this name. */

@@ -113,7 +113,6 @@ at_status at_cmd_pick_best(const at_options *o, at_error *err) {
     at_arena *a = at_arena_new();
     at_pick *picks;
     int count;
-    if (o->output) at_log_texts_load(o->output); /* its records compete, too */
     at_status status =
         at_pick_usable(a, &o->engine, o->operands, o->num_operands, o->output, at_force_of(o),
                        o->compat ? AT_PER_COMPAT : o->per, &picks, &count, err);

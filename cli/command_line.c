@@ -58,22 +58,25 @@ static bool is_operator(const at_options *o) {
     return at_operator_find(&q) != NULL;
 }
 
-/* The first word is a verb, or a template, which means tune. */
-static at_status take_verb(at_options *o, at_error *err) {
+/* The first word, as it was written, may be a verb; AT_VERB_COUNT: it is none. */
+static void take_verb(at_options *o) {
+    o->verb = o->num_operands ? at_verb_find(o->operands[0]) : AT_VERB_COUNT;
+    if (o->verb == AT_VERB_COUNT) return;
+    o->num_operands--;
+    memmove(o->operands, o->operands + 1, sizeof *o->operands * (size_t)o->num_operands);
+}
+
+/* Without a verb the first word is a template, which means tune. */
+static at_status need_verb(at_options *o, at_error *err) {
+    if (o->verb < AT_VERB_COUNT) return AT_OK;
     if (!o->num_operands) {
         if (!o->help)
             return at_fail(err, AT_E_USAGE, "no command; autotune --help lists what there is");
         o->verb = AT_VERB_HELP;
         return AT_OK;
     }
-    const char *word = o->operands[0];
-    o->verb = at_verb_find(word);
-    if (o->verb < AT_VERB_COUNT) {
-        o->num_operands--;
-        memmove(o->operands, o->operands + 1, sizeof *o->operands * (size_t)o->num_operands);
-        return AT_OK;
-    }
     const at_template_row *row;
+    const char *word = o->operands[0];
     o->verb = AT_VERB_TUNE;
     if (at_net_is_model(word) || is_operator(o)) return AT_OK;
     if (at_template_find(word, &row, NULL) == AT_OK) return AT_OK;
@@ -161,12 +164,23 @@ static at_status check_use(const at_options *o, at_error *err) {
     return AT_OK;
 }
 
+/* Logs may bring along the texts of the computations that their records are of. A search by the
+ * name of a built-in template is of that template. */
+static void load_texts(const at_options *o, bool among_logs) {
+    const char *logs[AT_MAX_OPERANDS + 2];
+    int n = 0;
+    for (int i = 0; i < o->num_operands && among_logs; i++) logs[n++] = o->operands[i];
+    if (o->log) logs[n++] = o->log;
+    if (o->verb == AT_VERB_PICK_BEST && o->output)
+        logs[n++] = o->output; /* its records compete, too */
+    at_log_texts_load(logs, n, o->verb != AT_VERB_TUNE && o->verb != AT_VERB_COUNT);
+}
+
 /* A template's file stands for its name; among logs, it only makes their tasks known. */
 static at_status load_templates(at_options *o, at_error *err) {
-    at_verb verb = o->num_operands ? at_verb_find(o->operands[0]) : AT_VERB_COUNT;
-    bool among_logs = verb < AT_VERB_COUNT && (!strncmp(at_verb_at(verb)->operands, "LOG", 3) ||
-                                               !strncmp(at_verb_at(verb)->operands, "FILE", 4));
-    const bool is_path = verb == AT_VERB_WORK; /* a directory, whatever its name */
+    const char *takes = o->verb < AT_VERB_COUNT ? at_verb_at(o->verb)->operands : "";
+    const bool among_logs = !strncmp(takes, "LOG", 3) || !strncmp(takes, "FILE", 4);
+    const bool is_path = o->verb == AT_VERB_WORK; /* a directory, whatever its name */
     int n = 0;
     for (int i = 0; i < o->num_operands; i++) {
         const at_template_row *row;
@@ -180,9 +194,7 @@ static at_status load_templates(at_options *o, at_error *err) {
         o->operands[n++] = word;
     }
     o->num_operands = n;
-    /* A log may bring along the texts of the templates that its records are of. */
-    for (int i = 1; i < n && among_logs; i++) at_log_texts_load(o->operands[i]);
-    if (o->log) at_log_texts_load(o->log);
+    load_texts(o, among_logs);
     return AT_OK;
 }
 
@@ -293,8 +305,9 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
     at_template_limit(o.engine.timeout_s);
     at_halt_when(&(at_halt){
         &at_interrupted, o.engine.time_s > 0 ? at_now_ns() + (int64_t)(o.engine.time_s * 1e9) : 0});
+    take_verb(&o);
     AT_TRY(load_templates(&o, err));
-    AT_TRY(take_verb(&o, err));
+    AT_TRY(need_verb(&o, err));
     AT_TRY(check_use(&o, err));
     AT_TRY(take_dash(&o, err));
     AT_TRY(fuse_template(&o, err));

@@ -47,7 +47,8 @@ static at_status check_options(const at_options *o, at_error *err) {
         return at_fail(err, AT_E_USAGE, "--weights %s: there are file and source", o->weights);
     AT_TRY(at_check_isas(o, err));
     const char *fault = o->name ? at_c_name_fault(o->name) : NULL;
-    return fault ? at_fail(err, AT_E_USAGE, "--name %s: %s", o->name, fault) : AT_OK;
+    if (!fault) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "--name %s: %s", *o->name ? o->name : "\"\"", fault);
 }
 
 /* External data may lie beside the model under the name of a file of ours. */

@@ -9,6 +9,7 @@
 #include "engine/task/user_template.h"
 #include "records/comments.h"
 #include "records/log.h"
+#include "records/record.h"
 
 enum {
     MOST_TEXT = 64 << 10,
@@ -141,17 +142,63 @@ static void note_texts(void *ctx, const char *line) {
         note_text(t, name->string, text->string);
 }
 
-void at_log_texts_load(const char *path) {
-    texts t = {.arena = at_arena_new(), .scratch = at_arena_new()};
+/* Records of a name that a template has, too. */
+typedef struct named_records {
+    at_arena *scratch;
+    const char *name;
     const at_template_row *row;
-    t.tasks.arena = t.names.arena = t.arena;
-    each_line(path, note_tasks, &t);
-    each_line(path, note_texts, &t);
-    for (int i = 0; i < t.of.len; i++) {
-        if (at_template_find(t.names.keys.data[i], &row, NULL) != AT_OK)
-            (void)at_user_computation_add(t.names.keys.data[i], t.of.data[i].text, NULL);
-        at_arena_free(t.of.data[i].arena);
+    at_text last;           /* arguments, of the record before */
+    bool is_any, is_of_row; /* one of the name; one with arguments that the template takes */
+} named_records;
+
+/* Is it that name, or one with stages behind it? */
+static bool begins_with_name(const char *task, const char *name) {
+    const size_t n = name ? strlen(name) : 0;
+    return n && !strncmp(task, name, n) && (!task[n] || task[n] == '+');
+}
+
+static void look_at_record(void *ctx, const char *line) {
+    named_records *b = ctx;
+    at_record r;
+    at_task *task;
+    if (b->is_of_row || is_text(line)) return;
+    at_arena_reset(b->scratch);
+    if (at_record_parse(b->scratch, line, strlen(line), &r, NULL) != AT_OK) return;
+    if (!begins_with_name(r.task, b->name) && !begins_with_name(r.task, b->row->record_name))
+        return;
+    const char *args = at_json_text(b->scratch, r.args);
+    if (b->is_any && !strcmp(args, at_text_str(&b->last))) return;
+    at_text_clear(&b->last);
+    at_text_add(&b->last, args);
+    b->is_any = true;
+    b->is_of_row = at_task_open(b->scratch, b->row, args, "", &task, NULL) == AT_OK;
+}
+
+/* Records of the name are of a log's text: none of them is of the template that is built in. */
+static bool is_of_text(texts *t, const char *const *paths, int n, const char *name,
+                       const at_template_row *row) {
+    named_records b = {.scratch = t->scratch, .name = name, .row = row};
+    if (at_template_file(row) || at_template_own_text(row)) return false;
+    for (int i = 0; i < n; i++) each_line(paths[i], look_at_record, &b);
+    at_text_free(&b.last);
+    return b.is_any && !b.is_of_row;
+}
+
+void at_log_texts_load(const char *const *paths, int n, bool before_built_in) {
+    for (int k = 0; k < n; k++) {
+        texts t = {.arena = at_arena_new(), .scratch = at_arena_new()};
+        const at_template_row *row;
+        t.tasks.arena = t.names.arena = t.arena;
+        each_line(paths[k], note_tasks, &t);
+        each_line(paths[k], note_texts, &t);
+        for (int i = 0; i < t.of.len; i++) {
+            const char *name = t.names.keys.data[i];
+            if (at_template_find(name, &row, NULL) != AT_OK ||
+                (before_built_in && is_of_text(&t, paths, n, name, row)))
+                (void)at_user_computation_add(name, t.of.data[i].text, NULL);
+            at_arena_free(t.of.data[i].arena);
+        }
+        at_arena_free(t.scratch);
+        at_arena_free(t.arena);
     }
-    at_arena_free(t.scratch);
-    at_arena_free(t.arena);
 }

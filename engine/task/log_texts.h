@@ -12,10 +12,11 @@
 const char *at_log_text_line(at_arena *a, const at_template_row *row);
 /* Does the log at that path have that line, and no later one of another text of its name? */
 bool at_log_text_counts(const char *path, const char *line);
-/* Computations that a log brings along are known from now on, where no template has their name; of
- * several texts of one name the last. All count that are of records (of the first 16,384 names),
- * and the first 256 of others. What is no computation is passed over. Only files are read, no
- * pipes. */
-void at_log_texts_load(const char *path);
+/* Computations that logs bring along are known from now on, where no template has their name; of
+ * several texts of one name the first log's last. All count that are of records (of the first
+ * 16,384 names), and the first 256 of others. What is no computation is passed over. Only files are
+ * read, no pipes. before_built_in: so are texts of a name that a built-in template has, where the
+ * logs have records of the name, and none of these has arguments that the template takes. */
+void at_log_texts_load(const char *const *paths, int n, bool before_built_in);
 
 #endif

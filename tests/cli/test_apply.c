@@ -349,6 +349,7 @@ static void refused(void **state) {
         {"--log x.log --line 3", "--line is for one kernel: autotune apply TEMPLATE --line ...\n"},
         {GEMM " --config default --name 3x", "--name 3x: not a name in C; write letters, digits "
                                              "and _, a letter first\n"},
+        {GEMM " --config default --name ''", "--name \"\": not a name in C; "},
         {GEMM " --config default --name int", "--name int: C, C++ or the file's own parts use this "
                                               "name; write another\n"},
         {GEMM " --config default --name static", "--name static: C, C++"},

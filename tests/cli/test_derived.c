@@ -399,6 +399,31 @@ static void text_in_the_log(void **state) {
            "$i; done; cat alone.log; } >far.log && ./autotune apply alone --log far.log -o far.c");
 }
 
+/* A computation whose file is called as a template is: its log means the computation, until the log
+ * has records of the template, too. A search by the name is of the template. */
+static void text_named_as_a_template(void **state) {
+    (void)state;
+    cli_write("dense.te", "args M=4, N=16, K=8\nA[M, K] : input\nB[K, N] : weight\n"
+                          "out[m:M, n:N] = sum(k:K) A[m, k]*B[k, n]\n");
+    cli_expect(0, "./autotune ./dense.te --trials 4 --log named.log && mv dense.te away.te");
+    cli_expect(0, "./autotune apply --log named.log --main -o named.c && "
+                  "cc -O1 named.c -o named -lm && ./named");
+    cli_expect(0, "grep -q 'const float \\*A, const float \\*B' named.h");
+    assert_non_null(
+        strstr(cli_expect(0, "./autotune run dense --log named.log")->out, "dense M=4,N=16,K=8\n"));
+    cli_expect_verified("named.log", "");
+    cli_expect(0, "./autotune pick_best named.log -o picked_named.log");
+    assert_int_equal(cli_count_lines(cli_read("picked_named.log"), "{\"input\""), 1);
+    assert_null(strstr(cli_expect(0, "./autotune log named.log")->out, "no configuration"));
+    cli_expect(0, "./autotune dense --args M=2,N=16,K=8 --trials 2 --log named.log");
+    assert_non_null(strstr(cli_expect(0, "./autotune run dense --log named.log")->out,
+                           "dense M=2,N=16,K=8,bias=0,wb=0\n"));
+    const cli_result *r = cli_expect(0, "./autotune apply --log named.log -o both_named.c");
+    assert_non_null(strstr(r->err, "no configuration of its task"));
+    cli_expect(0,
+               "mv away.te dense.te && ./autotune apply ./dense.te --log named.log -o of_file.c");
+}
+
 /* A file that changed between two searches: the last text is the log's, after any number. */
 static void changed_text_in_the_log(void **state) {
     (void)state;
@@ -417,6 +442,7 @@ static void changed_text_in_the_log(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_in_the_log),
+        cmocka_unit_test(text_named_as_a_template),
         cmocka_unit_test(changed_text_in_the_log),
         cmocka_unit_test(commands),
         cmocka_unit_test(indices),

@@ -276,6 +276,21 @@ static void last_line(void **state) {
     assert_int_equal(lines, 1);
 }
 
+/* A path is a file, whatever it is called. */
+static void files_named_as_verbs(void **state) {
+    (void)state;
+    static const char *const names[] = {"run", "log", "list", "help", "version", "tune", "conv2d"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        cli_expect(0, "printf 'args N=19\\na[N] : input\\nb[n:N] = a[n] + 1\\n' >%s.te", names[i]);
+        const cli_result *r =
+            cli_expect(0, "./autotune ./%s.te --trials 2 --log verb.log -q", names[i]);
+        assert_non_null(strstr(r->out, " N=19\n"));
+        r = cli_expect(0, "./autotune run %s.te", names[i]);
+        assert_int_equal(strncmp(r->out, names[i], strlen(names[i])), 0);
+        assert_non_null(strstr(r->out, "equal to the reference"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages),
@@ -290,6 +305,7 @@ int main(void) {
         cmocka_unit_test(last_line),
         cmocka_unit_test(bytes),
         cmocka_unit_test(listed_bytes),
+        cmocka_unit_test(files_named_as_verbs),
     };
     return cmocka_run_group_tests_name("cli/slips", tests, cli_setup, cli_teardown);
 }
