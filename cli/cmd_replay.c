@@ -199,8 +199,8 @@ static at_status print_text(const replay *r, at_error *err) {
                                  : at_visible(r->arena, space->name),
                      space->args_text, (long long)space->points, space->best_s * 1e6);
         if (space->winner >= 0) at_text_addf(&out, ", index %lld wins", (long long)space->winner);
-        at_text_addf(&out, "; %d searches of %d trials each\n", r->searches[0].repeats,
-                     r->searches[0].trials);
+        at_text_addf(&out, "; %d search%s of %d trials each\n", r->searches[0].repeats,
+                     r->searches[0].repeats == 1 ? "" : "es", r->searches[0].trials);
         add_summary(&out, r);
     }
     for (int i = 0; i < r->num_searches; i++) {

@@ -43,6 +43,11 @@ void at_text_add_record_task(at_text *out, const char *task, const at_json *args
     at_json_print(out, args);
 }
 
+static bool begins_with_word(const char *text, const char *word) {
+    const size_t n = strlen(word);
+    return !strncmp(text, word, n) && text[n] == ' ';
+}
+
 void at_text_add_record_name(at_text *out, const char *task, const at_json *args) {
     at_arena *a = at_arena_new();
     at_task *t;
@@ -50,9 +55,12 @@ void at_text_add_record_name(at_text *out, const char *task, const at_json *args
                             ? at_task_title(a, t)
                             : NULL; /* without arguments it says no more than the name */
     if (label) {
+        const char *name = at_task_row(t)->name;
         at_text_add_visible(out, label);
-        at_text_add(out, ", ");
-        at_text_add_visible(out, at_task_row(t)->name);
+        if (!begins_with_word(label, name)) {
+            at_text_add(out, ", ");
+            at_text_add_visible(out, name);
+        }
     } else if (args->count) at_text_add_record_task(out, task, args);
     else at_text_add_visible(out, task);
     at_arena_free(a);

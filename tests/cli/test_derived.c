@@ -412,13 +412,14 @@ static void text_named_as_a_template(void **state) {
     assert_non_null(
         strstr(cli_expect(0, "./autotune run dense --log named.log")->out, "dense M=4,N=16,K=8\n"));
     cli_expect_verified("named.log", "");
-    cli_expect(0, "./autotune pick_best named.log -o picked_named.log");
+    const cli_result *r = cli_expect(0, "./autotune pick_best named.log -o picked_named.log");
+    assert_non_null(strstr(r->out, "\ndense 4x16x8  ")); /* its name once */
     assert_int_equal(cli_count_lines(cli_read("picked_named.log"), "{\"input\""), 1);
     assert_null(strstr(cli_expect(0, "./autotune log named.log")->out, "no configuration"));
     cli_expect(0, "./autotune dense --args M=2,N=16,K=8 --trials 2 --log named.log");
     assert_non_null(strstr(cli_expect(0, "./autotune run dense --log named.log")->out,
                            "dense M=2,N=16,K=8,bias=0,wb=0\n"));
-    const cli_result *r = cli_expect(0, "./autotune apply --log named.log -o both_named.c");
+    r = cli_expect(0, "./autotune apply --log named.log -o both_named.c");
     assert_non_null(strstr(r->err, "no configuration of its task"));
     cli_expect(0,
                "mv away.te dense.te && ./autotune apply ./dense.te --log named.log -o of_file.c");
