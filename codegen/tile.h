@@ -5,9 +5,8 @@
  * elements; slots are bumped by loops. A slot may point to an index list: an entry of it, times a
  * stride, makes a further pointer of another slot (the columns of block-sparse weights). A register
  * holds `lanes` floats of the instruction set (or doubles: at_target.is_double; memory holds
- * floats); an operation may concern only the first few
- * (`lanes` of the operation: tails). Accumulators stay in registers from their first to their last
- * operation. */
+ * floats); an operation may concern only the first few (`lanes` of the operation: tails).
+ * Accumulators stay in registers from their first to their last operation. */
 #ifndef AT_CODEGEN_TILE_H
 #define AT_CODEGEN_TILE_H
 
@@ -73,8 +72,7 @@ typedef enum at_tile_kind {
     AT_T_SHIFT_RIGHT, /* with its sign */
     AT_T_TO_FLOAT,    /* an integer */
     AT_T_TO_INT,      /* a number within 32 bits; halves go to the even one */
-    AT_T_GATHER,      /* of memory, lane i the number a says there, an integer: lanes floats (of a
-                         list integers), rest 0; where the target has it */
+    AT_T_GATHER,      /* lane i is number a_i of memory, rest 0; where the target has it */
     AT_T_SWAP,        /* lane i is that of number i ^ by; by: a power of two below the lanes */
     AT_T_WEAVE,       /* lane i has byte i of each quarter of a's bytes; where the target has it */
     AT_T_QUARTERS,    /* lanes 0, n, .., then 1, n + 1, .., of n fours; where the target has it */
@@ -85,9 +83,11 @@ typedef enum at_tile_kind {
     AT_T_ZIP_HIGH2,   /* a2 a3 b2 b3 */
     AT_T_ZIP_LOW16,
     AT_T_ZIP_HIGH16, /* of every eight elements of 16 bits: a0 b0 .. b3; a4 .. b7 */
-    AT_T_FOURS,      /* of every four lanes two of a, then two of b: which, as bits of `by` */
-    AT_T_HALVES,     /* of a's two halves and b's, 0 to 3: (by & 3), then (by >> 4) */
-    AT_T_MERGE,      /* of registers that are interleaved (tile_zip.h); where the target has it */
+    AT_T_ZIP_LOW8,
+    AT_T_ZIP_HIGH8, /* of every sixteen bytes */
+    AT_T_FOURS,     /* of every four lanes two of a, then two of b: which, as bits of `by` */
+    AT_T_HALVES,    /* of a's two halves and b's, 0 to 3: (by & 3), then (by >> 4) */
+    AT_T_MERGE,     /* of registers that are interleaved (tile_zip.h); where the target has it */
     AT_T_KIND_COUNT
 } at_tile_kind;
 

@@ -191,7 +191,7 @@ static bool is_better(const at_tile *y, int turns_of_y, const at_tile *x, int tu
 /* With what is worked out once where that is better. */
 static bool allocate_best(at_builder *b, at_tile *t) {
     int *tensor = AT_NEW_ARRAY(b->l->arena, int, b->most_slots);
-    const bool spills = b->regs->spills && !b->l->target->is_double;
+    const bool spills = (b->regs->spills || b->turns_many) && !b->l->target->is_double;
     listing plain = {b->ops.data, b->vregs.data, b->ops.len, b->vregs.len};
     at_tile other = *t;
     at_tile_reused reused;

@@ -130,6 +130,7 @@ typedef struct {
     const at_aff *trips[AT_TILE_MAX_TRIPS];
     int num_trips;
     AT_VEC(const char *) notes;
+    bool turns_many;     /* rows of a square, and one more register, which some sets have not */
     bool failed, spends; /* registers that a sparing build has not */
 } at_builder;
 

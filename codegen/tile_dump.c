@@ -2,14 +2,14 @@
 #include "codegen/tile_text.h"
 
 static const char *const names[] = {
-    "loop",      "end",        "bump",        "prefetch", "index",    "const",    "load",
-    "bcast",     "store",      "scatter",     "mov",      "fma",      "fnma",     "fms",
-    "add",       "sub",        "mul",         "div",      "min",      "max",      "mul_add",
-    "scale",     "and",        "or",          "int_add",  "int_sub",  "int_mul",  "int_min",
-    "int_max",   "dot",        "cut",         "less",     "at_most",  "equal",    "blend",
-    "sqrt",      "shift_left", "shift_right", "to_float", "to_int",   "gather",   "swap",
-    "weave",     "quarters",   "first",       "zip_low",  "zip_high", "zip_low2", "zip_high2",
-    "zip_low16", "zip_high16", "fours",       "halves",   "merge"};
+    "loop",      "end",        "bump",        "prefetch",  "index",    "const",    "load",
+    "bcast",     "store",      "scatter",     "mov",       "fma",      "fnma",     "fms",
+    "add",       "sub",        "mul",         "div",       "min",      "max",      "mul_add",
+    "scale",     "and",        "or",          "int_add",   "int_sub",  "int_mul",  "int_min",
+    "int_max",   "dot",        "cut",         "less",      "at_most",  "equal",    "blend",
+    "sqrt",      "shift_left", "shift_right", "to_float",  "to_int",   "gather",   "swap",
+    "weave",     "quarters",   "first",       "zip_low",   "zip_high", "zip_low2", "zip_high2",
+    "zip_low16", "zip_high16", "zip_low8",    "zip_high8", "fours",    "halves",   "merge"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {

@@ -80,28 +80,28 @@ static void join(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 /* The instructions do in every four lanes what is wanted of the first. */
 static void zip(at_text *out, const at_tile *t, const at_tile_op *op) {
-    static const char *const names[] = {"unpcklps", "unpckhps",  "unpcklpd",
-                                        "unpckhpd", "punpcklwd", "punpckhwd"};
+    static const char *const names[] = {"unpcklps",  "unpckhps",  "unpcklpd",  "unpckhpd",
+                                        "punpcklwd", "punpckhwd", "punpcklbw", "punpckhbw"};
     if (t->target->gnu_zip && op->lanes == 4) {
         at_text_addf(out, t->target->gnu_zip, names[op->kind - AT_T_ZIP_LOW], op->dst, op->a,
                      op->b);
         return;
     }
     const int bytes = at_tile_zip_bytes(op), n = 4 * t->lanes / bytes;
-    const bool by_16 = bytes == 2;
+    const bool is_narrow = bytes < 4;
     at_text_addf(out, "v%d = ", op->dst);
-    if (by_16)
+    if (is_narrow)
         at_text_addf(out,
-                     "({ typedef short at_words __attribute__((vector_size(%d))); "
+                     "({ typedef %s at_words __attribute__((vector_size(%d))); "
                      "(at_vector)__builtin_shufflevector((at_words)v%d, (at_words)v%d",
-                     4 * t->lanes, op->a, op->b);
+                     bytes == 1 ? "char" : "short", 4 * t->lanes, op->a, op->b);
     else at_text_addf(out, "__builtin_shufflevector(v%d, v%d", op->a, op->b);
     for (int i = 0; i < n; i++) {
         const int from = at_tile_zip_from(op, i) + i % 2 * n;
         if (bytes == 8) at_text_addf(out, ", %d, %d", 2 * from, 2 * from + 1);
         else at_text_addf(out, ", %d", from);
     }
-    at_text_add(out, by_16 ? "); });\n" : ");\n");
+    at_text_add(out, is_narrow ? "); });\n" : ");\n");
 }
 
 /* The bits of the second operand, as integers. */
@@ -260,7 +260,9 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     case AT_T_ZIP_LOW2:
     case AT_T_ZIP_HIGH2:
     case AT_T_ZIP_LOW16:
-    case AT_T_ZIP_HIGH16: zip(out, t, op); return;
+    case AT_T_ZIP_HIGH16:
+    case AT_T_ZIP_LOW8:
+    case AT_T_ZIP_HIGH8: zip(out, t, op); return;
     case AT_T_FOURS:
     case AT_T_HALVES:
     case AT_T_MERGE: join(out, t, op); return;

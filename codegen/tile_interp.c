@@ -293,6 +293,8 @@ static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[]
     case AT_T_ZIP_HIGH2:
     case AT_T_ZIP_LOW16:
     case AT_T_ZIP_HIGH16:
+    case AT_T_ZIP_LOW8:
+    case AT_T_ZIP_HIGH8:
     case AT_T_FOURS:
     case AT_T_HALVES:
     case AT_T_MERGE:

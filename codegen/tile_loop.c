@@ -190,10 +190,11 @@ static int load_cells(at_builder *b, const at_ir *n, const at_value *from, int r
 /* The rows of a square become its columns: each step interleaves every two groups of registers, of
  * elements twice as wide as the one before. */
 static void turn_round(at_builder *b, int *v, int side, int lanes) {
-    static const uint8_t zips[] = {AT_T_ZIP_LOW16, AT_T_ZIP_LOW, AT_T_ZIP_LOW2};
-    const uint8_t *zip = side == AT_TILE_SQUARE_16 ? zips : zips + 1;
-    for (int group = 1; group < side; group *= 2, zip++) {
-        int next[AT_TILE_SQUARE_16];
+    static const uint8_t zips[] = {AT_T_ZIP_LOW2, AT_T_ZIP_LOW, AT_T_ZIP_LOW16, AT_T_ZIP_LOW8};
+    for (int group = 1; group < side; group *= 2) {
+        const uint8_t *zip = zips;
+        int next[AT_TILE_MOST_SQUARE];
+        for (int left = side / group; left > 2; left /= 2) zip++;
         for (int i = 0; i < side; i++) {
             const int from = i - i % (2 * group) + i % (2 * group) / 2;
             at_tile_op *op = at_build_emit(b, *zip + i % 2);
@@ -213,10 +214,11 @@ static void transpose(at_builder *b, const at_ir *n) {
                 *copy = cell->kind == AT_IR_LOOP ? cell->child : cell;
     const int side = at_transpose_side(b->l, cell),
               lanes = (int)at_loop_trips(inner) / side * AT_TILE_SQUARE;
-    int v[AT_TILE_SQUARE_16];
+    int v[AT_TILE_MOST_SQUARE];
     if (b->vec_sym >= 0) b->failed = true;
     if (b->failed) return;
     b->current = NULL;
+    b->turns_many |= side >= b->l->target->regs;
     b->vec_lanes = AT_TILE_SQUARE;
     b->vec_sym = n->loop.sym;
     b->bound[n->loop.sym] = 0;

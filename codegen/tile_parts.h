@@ -19,7 +19,7 @@
 #define AT_TILE_STRAIGHT_OPS 500 /* of one that no loop of the tile repeats */
 #define AT_TILE_CHAINS 8         /* multiply-adds under way at once: latency 4 on 2 units */
 #define AT_TILE_SQUARE 4         /* elements of 32 bits each way that are turned round at once, */
-#define AT_TILE_SQUARE_16 8      /* and of 16 bits */
+#define AT_TILE_MOST_SQUARE 16   /* and the most of fewer bits: as many as are as long */
 
 typedef struct at_part { /* a piece: a loop of that name in every nest of the tile */
     bool vector;         /* else unrolled */

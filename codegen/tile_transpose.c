@@ -5,7 +5,7 @@
  * edges are squares that begin earlier, so that some elements are copied twice. A cell of a square
  * is what a lane holds: an element of 32 bits, or, of a loop inside of both, four bytes or two
  * elements of 16 bits that lie side by side. Elements of 16 bits alone are turned in squares of
- * eight by eight.
+ * eight by eight, bytes in squares of 16 by 16.
  */
 #include "codegen/tile_make.h"
 
@@ -41,7 +41,7 @@ static const at_ir *statement_of(const at_low *l, const at_ir *copy) {
     const at_type to = l->tensors[n->stmt.tensor].type, from = l->tensors[n->stmt.val->tensor].type;
     const int bytes = (int)at_type_bytes(to);
     if (n == copy && bytes == 4) return at_type_bytes(from) == 4 ? n : NULL;
-    if (n == copy) return l->target->has_integers && to == from && bytes == 2 ? n : NULL;
+    if (n == copy) return l->target->has_integers && to == from && bytes < 4 ? n : NULL;
     const int sym = copy->loop.sym;
     return l->target->has_integers && to == from && bytes * at_loop_trips(copy) == 4 &&
                    at_aff_coef(n->stmt.at, sym) == 1 && at_aff_coef(n->stmt.val->at, sym) == 1
@@ -50,9 +50,8 @@ static const at_ir *statement_of(const at_low *l, const at_ir *copy) {
 }
 
 int at_transpose_side(const at_low *l, const at_ir *cell) {
-    const bool is_16 =
-        cell->kind == AT_IR_STMT && at_type_bytes(l->tensors[cell->stmt.tensor].type) == 2;
-    return is_16 ? AT_TILE_SQUARE_16 : AT_TILE_SQUARE;
+    if (cell->kind != AT_IR_STMT) return AT_TILE_SQUARE;
+    return AT_TILE_SQUARE * 4 / (int)at_type_bytes(l->tensors[cell->stmt.tensor].type);
 }
 
 /* A copy by loop n and the one inside it, however often they run. */

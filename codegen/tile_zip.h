@@ -6,6 +6,7 @@
 
 /* Bytes of an element. */
 static inline int at_tile_zip_bytes(const at_tile_op *op) {
+    if (op->kind >= AT_T_ZIP_LOW8) return 1;
     if (op->kind >= AT_T_ZIP_LOW16) return 2;
     return op->kind >= AT_T_ZIP_LOW2 ? 8 : 4;
 }

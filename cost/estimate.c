@@ -136,9 +136,7 @@ static bool is_grouped(const at_estimator *e, const est_leaf *x) {
  * (codegen/tile_transpose.c). 0: the leaf does not. */
 static int turned_side(const at_estimator *e, const est_leaf *x, int *along) {
     const int last = x->num_loops - 1, bytes = (int)x->access[0].buffer->bytes,
-              side = bytes == 4   ? AT_TILE_SQUARE
-                     : bytes == 2 ? AT_TILE_SQUARE_16
-                                  : 0;
+              side = bytes <= 4 ? AT_TILE_SQUARE * 4 / bytes : 0;
     const est_stage *st = &e->stages[x->node->tensor];
     along[0] = along[1] = -1;
     if (last < 1 || x->num_accesses != 2 || st->operations > 0) return 0;

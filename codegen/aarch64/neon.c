@@ -201,7 +201,8 @@ static bool find_form(const at_tile_op *op, at_a64_form *out) {
         [AT_T_INT_MAX] = AT_A64_SMAX,      [AT_T_EQUAL] = AT_A64_FCMEQ,
         [AT_T_ZIP_LOW] = AT_A64_ZIP1,      [AT_T_ZIP_HIGH] = AT_A64_ZIP2,
         [AT_T_ZIP_LOW2] = AT_A64_ZIP1_2D,  [AT_T_ZIP_HIGH2] = AT_A64_ZIP2_2D,
-        [AT_T_ZIP_LOW16] = AT_A64_ZIP1_8H, [AT_T_ZIP_HIGH16] = AT_A64_ZIP2_8H};
+        [AT_T_ZIP_LOW16] = AT_A64_ZIP1_8H, [AT_T_ZIP_HIGH16] = AT_A64_ZIP2_8H,
+        [AT_T_ZIP_LOW8] = AT_A64_ZIP1_16B, [AT_T_ZIP_HIGH8] = AT_A64_ZIP2_16B};
     *out = forms[op->kind];
     return *out;
 }

@@ -9,8 +9,9 @@ static const uint8_t comparisons[AT_T_KIND_COUNT] = {
     [AT_T_LESS] = 0x11, [AT_T_AT_MOST] = 0x12, [AT_T_EQUAL] = 0x00};
 
 static void zip(at_x86 *x, const at_tile_op *op) {
-    static const at_x86_op ops[] = {AT_X86_VUNPCKLPS, AT_X86_VUNPCKHPS,  AT_X86_VUNPCKLPD,
-                                    AT_X86_VUNPCKHPD, AT_X86_VPUNPCKLWD, AT_X86_VPUNPCKHWD};
+    static const at_x86_op ops[] = {AT_X86_VUNPCKLPS,  AT_X86_VUNPCKHPS,  AT_X86_VUNPCKLPD,
+                                    AT_X86_VUNPCKHPD,  AT_X86_VPUNPCKLWD, AT_X86_VPUNPCKHWD,
+                                    AT_X86_VPUNPCKLBW, AT_X86_VPUNPCKHBW};
     int bytes = 4 * op->lanes;
     at_x86_arg d = at_vec(op->dst, bytes), a = at_vec(op->a, bytes), b = at_vec(op->b, bytes);
     at_x86_arg args[] = {d, a, b};

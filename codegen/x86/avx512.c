@@ -184,8 +184,9 @@ static void merge(at_x86 *x, const at_tile_op *op) {
 }
 
 static void zip(at_x86 *x, const at_tile_op *op) {
-    static const at_x86_op ops[] = {AT_X86_VUNPCKLPS, AT_X86_VUNPCKHPS,  AT_X86_VUNPCKLPD,
-                                    AT_X86_VUNPCKHPD, AT_X86_VPUNPCKLWD, AT_X86_VPUNPCKHWD};
+    static const at_x86_op ops[] = {AT_X86_VUNPCKLPS,  AT_X86_VUNPCKHPS,  AT_X86_VUNPCKLPD,
+                                    AT_X86_VUNPCKHPD,  AT_X86_VPUNPCKLWD, AT_X86_VPUNPCKHWD,
+                                    AT_X86_VPUNPCKLBW, AT_X86_VPUNPCKHBW};
     const int bytes = 4 * op->lanes;
     if (op->kind == AT_T_MERGE) {
         merge(x, op);

@@ -4,8 +4,9 @@
 #include "codegen/tile_pick.h"
 
 static void zip(at_x86 *x, const at_tile_op *op) {
-    static const at_x86_op ops[] = {AT_X86_UNPCKLPS, AT_X86_UNPCKHPS,  AT_X86_UNPCKLPD,
-                                    AT_X86_UNPCKHPD, AT_X86_PUNPCKLWD, AT_X86_PUNPCKHWD};
+    static const at_x86_op ops[] = {AT_X86_UNPCKLPS,  AT_X86_UNPCKHPS,  AT_X86_UNPCKLPD,
+                                    AT_X86_UNPCKHPD,  AT_X86_PUNPCKLWD, AT_X86_PUNPCKHWD,
+                                    AT_X86_PUNPCKLBW, AT_X86_PUNPCKHBW};
     at_x86_arg s = at_vec(AT_X86_SCRATCH_VEC, 16);
     at_x86_arg args[] = {s, at_vec(op->b, 16)};
     EMIT(x, MOVAPS, s, at_vec(op->a, 16));

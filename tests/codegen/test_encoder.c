@@ -382,8 +382,8 @@ static void want(maker *m) {
 
 /* To be found in every set with vectors, on registers only. */
 static void want_zip(maker *m, const at_tile_op *op) {
-    static const char *const names[] = {"unpcklps", "unpckhps",  "unpcklpd",
-                                        "unpckhpd", "punpcklwd", "punpckhwd"};
+    static const char *const names[] = {"unpcklps",  "unpckhps",  "unpcklpd",  "unpckhpd",
+                                        "punpcklwd", "punpckhwd", "punpcklbw", "punpckhbw"};
     int bytes = 4 * op->lanes;
     const char *d = vector_text(m, op->dst, bytes), *a = vector_text(m, op->a, bytes),
                *b = vector_text(m, op->b, bytes), *last = "",
@@ -493,7 +493,7 @@ static void encode_arithmetic(at_arena *a, const at_target *target) {
 static void encode_zips(at_arena *a, const at_target *target) {
     int r[6], n = some_registers(target, r);
     maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
-    for (int kind = AT_T_ZIP_LOW; kind <= AT_T_ZIP_HIGH16; kind++)
+    for (int kind = AT_T_ZIP_LOW; kind <= AT_T_ZIP_HIGH8; kind++)
         for (int i = 0; i < n * n * n; i++) {
             at_tile_op *op = add_arithmetic(&m, kind, r[i / n / n], r[i / n % n], r[i % n]);
             op->lanes = 4;

@@ -109,7 +109,7 @@ static void fours_apart(at_arena *a, const at_target *target) {
             op->packed = packed;
             op->fours = distances[i / NUM_TYPES];
         }
-        for (int k = 0; k < 6; k++) {
+        for (int k = 0; k < 8; k++) {
             add_arithmetic(&m, AT_T_ZIP_LOW + k, 2 + k, 0, 1)->lanes = (uint8_t)lanes;
             add_move(&m, AT_T_STORE, 2 + k, OUT, 64 * k, lanes)->packed = packed;
         }

@@ -55,7 +55,7 @@ static const char *swapped(at_tile_op *op) {
     const int16_t a = op->a;
     const bool counts = op->kind == AT_T_SUB || op->kind == AT_T_DIV || op->kind == AT_T_LESS ||
                         op->kind == AT_T_AT_MOST || op->kind == AT_T_INT_SUB ||
-                        (op->kind >= AT_T_ZIP_LOW && op->kind <= AT_T_ZIP_HIGH16);
+                        (op->kind >= AT_T_ZIP_LOW && op->kind <= AT_T_ZIP_HIGH8);
     if (!counts || op->mem != AT_MEM_NONE || op->a == op->b) return NULL;
     op->a = op->b;
     op->b = a;
