@@ -9,16 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = 2, BLOCK = 4096 }; /* bytes that are looked at, kept and put back together */
+enum { GROUPS = 2 };
+enum { BLOCK = 4096 };       /* bytes that are looked at, kept and put back together */
+enum { MOST_NS = 20000000 }; /* in which loops are split by every bit */
 
 static struct {
     const at_job *job;
-    const at_place *places;  /* of the job's buffers, and of the workspace behind them */
-    char *before, *first;    /* what they held before the loop, and blocks behind the first group */
-    bool *changed;           /* [block] by the first group */
-    int64_t late_ns;         /* Of the thread's own time, which does not go on without it: */
-    int64_t end_ns, once_ns; /* a loop is not split further, and not at all, behind these */
-    int at;                  /* place of a conflict, -1: there is none */
+    const at_place *places; /* of the job's buffers, and of the workspace behind them */
+    char *before, *first;   /* what they held before the loop, and blocks behind the first group */
+    bool *changed;          /* [block] by the first group */
+    int64_t late_ns;
+    int64_t begin_ns; /* of the first loop, in the thread's own time: what comes before it, as
+                       * filling a large workspace, is none of its time; -1: no loop has begun */
+    int64_t once_ns;  /* so much longer loops are split once */
+    int at;           /* place of a conflict, -1: there is none */
     int64_t offset;
 } apart;
 
@@ -96,8 +100,10 @@ static void merge(const part *p, bool follows) {
 }
 
 static bool can_split(int bit) {
+    const int64_t now_ns = at_machine_clock.thread_ns();
+    if (apart.begin_ns < 0) apart.begin_ns = now_ns;
     return at_now_ns() < apart.late_ns &&
-           at_machine_clock.thread_ns() < (bit ? apart.end_ns : apart.once_ns);
+           (apart.job->paranoid || now_ns - apart.begin_ns < MOST_NS + (bit ? 0 : apart.once_ns));
 }
 
 static void apart_for(void (*body)(long i, int thread, void *context), long n, void *context) {
@@ -118,14 +124,12 @@ static void apart_for(void (*body)(long i, int thread, void *context), long n, v
 
 bool at_par_apart_begin(at_par *par, const at_job *job, const at_place *places, int64_t run_ns,
                         int64_t late_ns) {
-    enum { MOST_NS = 20000000 };
-    const int64_t now_ns = at_machine_clock.thread_ns();
     size_t bytes = 0, blocks = 0;
     apart.job = job;
     apart.places = places;
     apart.late_ns = late_ns ? late_ns : INT64_MAX;
-    apart.end_ns = job->paranoid ? INT64_MAX : now_ns + MOST_NS;
-    apart.once_ns = job->paranoid ? INT64_MAX : apart.end_ns + par->threads * run_ns;
+    apart.begin_ns = -1;
+    apart.once_ns = par->threads * run_ns;
     apart.at = -1;
     for (int i = 0; i <= job->num_bufs; i++) {
         if (!is_written(i)) continue;
