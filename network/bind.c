@@ -102,9 +102,9 @@ static at_status bind_dim(net_builder *b, const net_port *p, int axis, int64_t g
            : d->value >= 0 ? d->value
                            : -1;
     if (given >= 0 && *out != given)
-        return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" has %lld where %s is %lld", b->net->path,
-                       p->name, (long long)given, d->name && d->value < 0 ? d->name : place,
-                       (long long)*out);
+        return at_fail(b->err, AT_E_INPUT, "%s: the array for \"%s\" has %lld where %s is %lld",
+                       b->net->path, p->name, (long long)given,
+                       d->name && d->value < 0 ? d->name : place, (long long)*out);
     if (*out < 0) note(b, &b->open, d->name ? d->name : place);
     return AT_OK;
 }
@@ -127,8 +127,8 @@ at_status net_bind_shape(net_builder *b, const net_port *p, int *rank, int64_t *
         return AT_OK;
     }
     if (given && given->rank && given->rank != p->rank)
-        return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" has %d dimension%s, not %d", b->net->path,
-                       p->name, p->rank, at_plural(p->rank), given->rank);
+        return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" has %d dimension%s, the array for it %d",
+                       b->net->path, p->name, p->rank, at_plural(p->rank), given->rank);
     *rank = p->rank;
     for (int i = 0; i < p->rank; i++) /* a single number is an array whose sizes are 1 */
         AT_TRY(bind_dim(b, p, i, !given ? -1 : given->rank ? given->dims[i] : 1, &dims[i]));

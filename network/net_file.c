@@ -18,8 +18,8 @@ static at_status map_open(int fd, const char *path, const void **bytes, size_t *
     if (*size) *bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
     const int reason = errno;
     close(fd);
-    if (!is_file) return at_fail(err, AT_E_INPUT, "%s: is no file", path);
-    if (!*size) return at_fail(err, AT_E_INPUT, "%s: is empty", path);
+    if (!is_file) return at_fail(err, AT_E_INPUT, "%s is no file", path);
+    if (!*size) return at_fail(err, AT_E_INPUT, "%s is empty", path);
     if (*bytes == MAP_FAILED) return at_fail(err, AT_E_INPUT, "%s: %s", path, strerror(reason));
     return AT_OK;
 }

@@ -86,9 +86,12 @@ static at_status run(at_tuning *t, const at_config *c, double *cost, at_command_
 static at_status fail_silent(at_tuning *t, const char *said, at_record *r, at_error *err) {
     struct at_command_search *x = t->command;
     const char *line = said + strspn(said, " \t\r\n");
+    const char *figure = at_metric_figure(x->arena, &x->metric, said);
     const char *text =
-        at_format(x->arena, "nothing that it printed fits the metric; it begins: %s",
-                  *line ? at_strndup(x->arena, line, strcspn(line, "\r\n")) : "(nothing)");
+        figure ? at_format(x->arena, "the metric found \"%.60s\"; a number above 0 is accepted",
+                           figure)
+               : at_format(x->arena, "nothing that it printed fits the metric; it begins: %s",
+                           *line ? at_strndup(x->arena, line, strcspn(line, "\r\n")) : "(nothing)");
     at_candidate_fail(x->arena, r, AT_ERR_RUNTIME, text);
     if (at_known_best(t->known) || ++x->silent < MOST_SILENT) return AT_OK;
     return at_fail(err, AT_E_USAGE, "--metric %s: %.800s", at_foreign_of(t->s.what.task)->metric,

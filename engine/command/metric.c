@@ -40,9 +40,20 @@ static double unit_of(const char *behind) {
     return 1;
 }
 
+/* found[1]: what stands in the parentheses. */
+static bool is_found(const at_metric *m, const char *text, regmatch_t *found) {
+    return !regexec(&m->pattern, text, 2, found, 0) && found[1].rm_so >= 0;
+}
+
+const char *at_metric_figure(at_arena *a, const at_metric *m, const char *text) {
+    regmatch_t found[2];
+    if (!is_found(m, text, found)) return NULL;
+    return at_strndup(a, text + found[1].rm_so, (size_t)(found[1].rm_eo - found[1].rm_so));
+}
+
 bool at_metric_read(const at_metric *m, const char *text, double *cost) {
     regmatch_t found[2];
-    if (regexec(&m->pattern, text, 2, found, 0) || found[1].rm_so < 0) return false;
+    if (!is_found(m, text, found)) return false;
     char number[64];
     size_t n = (size_t)(found[1].rm_eo - found[1].rm_so);
     if (!n || n >= sizeof number) return false;

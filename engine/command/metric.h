@@ -18,5 +18,7 @@ void at_metric_close(at_metric *m);
  * time in seconds, by the unit behind it (ns, us, ms, s), or, where the largest is the best, one
  * over it. false: it fits nowhere, or there is no number above 0. */
 bool at_metric_read(const at_metric *m, const char *text, double *cost);
+/* That text, whether it is a number or not; NULL: the pattern fits nowhere. In a. */
+const char *at_metric_figure(at_arena *a, const at_metric *m, const char *text);
 
 #endif

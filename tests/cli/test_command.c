@@ -142,6 +142,8 @@ static void mistakes(void **state) {
         {"dense --metric '(x)'", "are of a command, which --command names"},
         {"--command './bench --tile {A}' --metric 'tame: ([0-9]+)' --knob A=1..8",
          "--metric tame: ([0-9]+): nothing that it printed fits the metric; it begins: working"},
+        {"--command 'echo 0 {A}' --metric '([0-9]+)' --knob A=1..8 --log none.log",
+         "--metric ([0-9]+): the metric found \"0\"; a number above 0 is accepted"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_error(bad[i].command, bad[i].message);

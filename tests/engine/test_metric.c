@@ -47,6 +47,20 @@ static void figures(void **state) {
     }
 }
 
+/* A figure that is none is told as it stands. */
+static void figures_that_are_none(void **state) {
+    (void)state;
+    at_metric m;
+    at_error err;
+    at_arena *a = at_arena_new();
+    assert_int_equal(at_metric_open(&m, "time: ([-0-9a-z.]+)", false, &err), AT_OK);
+    assert_string_equal(at_metric_figure(a, &m, "time: nan ms"), "nan");
+    assert_string_equal(at_metric_figure(a, &m, "x\ntime: -5 ms"), "-5");
+    assert_null(at_metric_figure(a, &m, "tame: 5 ms"));
+    at_metric_close(&m);
+    at_arena_free(a);
+}
+
 static void patterns(void **state) {
     (void)state;
     at_metric m;
@@ -59,6 +73,8 @@ static void patterns(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(figures), cmocka_unit_test(patterns)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(figures),
+                                       cmocka_unit_test(figures_that_are_none),
+                                       cmocka_unit_test(patterns)};
     return cmocka_run_group_tests_name("engine/metric", tests, NULL, NULL);
 }
