@@ -71,7 +71,9 @@ static void add_table(at_text *out, at_arena *a, const at_speed_table *t) {
         const at_speeds *s = &t->sets[i];
         const at_target *target = at_target_find(s->isa);
         if (!target) continue;
-        at_text_addf(out, "%s: peak %.0f GFLOP/s", s->isa, (double)s->peak_gflops);
+        if (s->peak_gflops > 0)
+            at_text_addf(out, "%s: peak %.0f GFLOP/s", s->isa, (double)s->peak_gflops);
+        else at_text_addf(out, "%s: peak not measured", s->isa);
         if (s->dot_gops > 0)
             at_text_addf(out, ", of dot products of bytes %.0f Gop/s", (double)s->dot_gops);
         if (s->bf16_gops > 0) at_text_addf(out, ", of bf16 %.0f Gop/s", (double)s->bf16_gops);

@@ -63,12 +63,9 @@ void at_fleet_watch_room(fleet *f, worker *w) {
 /* Why it ended: what the program there said last, or what was seen here. */
 static void note_end(worker *w, const char *why) {
     at_text text = {0};
-    char *said = w->link.last_words;
-    size_t n = strlen(said);
-    while (n && strchr("\n\r ", said[n - 1])) said[--n] = 0;
-    const char *last = strrchr(said, '\n');
+    const char *said = at_link_last_line(&w->link);
     at_text_addf(&text, "%s: ", w->name);
-    at_text_add_visible(&text, n ? last ? last + 1 : said : why);
+    at_text_add_visible(&text, *said ? said : why);
     at_fleet_tell(w, at_text_str(&text));
     at_text_free(&text);
 }

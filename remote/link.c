@@ -107,6 +107,13 @@ static void take_words(at_link *l) {
     l->errors = -1;
 }
 
+const char *at_link_last_line(at_link *l) {
+    size_t n = strlen(l->last_words);
+    while (n && strchr("\n\r ", l->last_words[n - 1])) l->last_words[--n] = 0;
+    const char *before = strrchr(l->last_words, '\n');
+    return before ? before + 1 : l->last_words;
+}
+
 /* What comes on errors is looked at where nothing else has come. */
 void at_link_pump_in(at_link *l) {
     char buffer[MOST_AT_ONCE];

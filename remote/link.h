@@ -33,6 +33,8 @@ at_status at_link_start(at_link *l, char *const argv[], int orphan_signal, at_er
 /* Adds what to poll for. */
 enum { AT_LINK_FDS = 4 };
 int at_link_fds(const at_link *l, struct pollfd *out);
+/* What the program said last on errors; "": nothing. */
+const char *at_link_last_line(at_link *l);
 /* Reads what there is and writes what can be written. */
 void at_link_pump(at_link *l);
 /* The two halves; of different threads, where each is one's own. */

@@ -79,7 +79,8 @@ static at_status ask(at_arena *a, const at_spot *s, const volatile int *stop, st
         if (at_is_stopped(stop)) status = at_fail_stopped(err);
         else if (strstr(at_text_str(&link.got), AT_PLACE_MISSING))
             status = at_fail(err, AT_E_INPUT, "there is no agent yet; a search with --on sends it");
-        else if (link.is_closed) status = at_fail(err, AT_E_INPUT, "it ended: %s", link.last_words);
+        else if (link.is_closed)
+            status = at_fail(err, AT_E_INPUT, "it ended: %s", at_link_last_line(&link));
         else if ((double)(at_now_ns() - begin_ns) * 1e-9 > most_answer_s)
             status = at_fail(err, AT_E_INPUT, "no answer within %.0f s", most_answer_s);
     }
@@ -130,6 +131,15 @@ static at_status read_folder(at_arena *a, const at_spot *s, state_list *out, at_
     return AT_OK;
 }
 
+/* One that ends before it was asked is a place without an answer. */
+static at_status ask_safely(at_arena *a, const at_spot *s, const volatile int *stop,
+                            state_list *out, at_error *err) {
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    const at_status status = ask(a, s, stop, out, err);
+    signal(SIGPIPE, before);
+    return status;
+}
+
 at_status at_workers_list(at_arena *a, const char *const *places, int n, const volatile int *stop,
                           at_worker_state **out, int *count, at_error *err) {
     state_list all = {0};
@@ -144,8 +154,8 @@ at_status at_workers_list(at_arena *a, const char *const *places, int n, const v
         const at_spot *s = &spots.data[i];
         if (s->kind == AT_PLACE_SLURM && s->path) continue; /* its directory is asked */
         at_error why = {0};
-        at_status status =
-            s->kind == AT_PLACE_DIR ? read_folder(a, s, &all, &why) : ask(a, s, stop, &all, &why);
+        at_status status = s->kind == AT_PLACE_DIR ? read_folder(a, s, &all, &why)
+                                                   : ask_safely(a, s, stop, &all, &why);
         if (status == AT_E_INTERRUPTED) return *err = why, status;
         if (status != AT_OK)
             *at_push(a, &all) = (at_worker_state){.place = s->name,

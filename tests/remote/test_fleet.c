@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,27 @@ static void gone_meanwhile(void **state) {
     at_fleet_free(f);
 }
 
+/* An ssh that ends before it was asked is told, and ends nothing; a broken pipe of standard output
+ * does as before. */
+static void no_answer(void **state) {
+    (void)state;
+    static const char *const places[] = {"ssh:nowhere"};
+    volatile int stop = 0;
+    at_worker_state *w;
+    at_error err = {0};
+    int n;
+    setenv("PATH", "/nonexistent", 1);
+    signal(SIGPIPE, SIG_DFL);
+    assert_int_equal(at_workers_list(arena, places, 1, &stop, &w, &n, &err), AT_OK);
+    assert_int_equal(n, 1);
+    assert_string_equal(w->place, "ssh:nowhere");
+    assert_non_null(strstr(w->error, "it ended: "));
+    assert_null(strpbrk(w->error, "\r\n"));
+    assert_true(signal(SIGPIPE, SIG_IGN) == SIG_DFL);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gone_meanwhile)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_answer),
+                                       cmocka_unit_test(gone_meanwhile)};
     return cmocka_run_group_tests_name("remote/fleet", tests, make_arena, free_arena);
 }
