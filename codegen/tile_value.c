@@ -386,6 +386,20 @@ static bool counts(const at_builder *b, const at_ir *n) {
            !b->l->target->is_double;
 }
 
+/* Is it 0 in each lane behind the first ones? */
+static bool ends_with_zeros(const at_builder *b, int x, int lanes) {
+    const at_tile_vreg *v = &b->vregs.data[x];
+    return v->load == AT_T_LOAD && v->lanes == lanes && !v->by && !v->times && !v->fours &&
+           !v->packed && !v->halves && !v->narrow;
+}
+
+/* Is the term 0 in each lane behind the first ones, so that all lanes may be added? */
+static bool adds_zeros(at_builder *b, const at_value *v, int lanes) {
+    if (v->op != AT_V_MUL) return ends_with_zeros(b, at_build_value(b, v), lanes);
+    return ends_with_zeros(b, at_build_value(b, v->a), lanes) &&
+           ends_with_zeros(b, at_build_value(b, v->b), lanes);
+}
+
 /* acc joined with v; by multiply-adds where v has products that are summed. lanes: only so many of
  * them, the others keep what they are; 0: all. */
 static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
@@ -402,6 +416,7 @@ static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
         accumulate_number(b, acc, v);
         return;
     }
+    if (lanes && sum && adds_zeros(b, v, lanes)) lanes = 0;
     int into = lanes ? at_build_vreg(b, (at_tile_vreg){0}) : acc;
     at_tile_op *op;
     const bool is_word = n->stmt.reduction == AT_REDUCE_SUM && at_build_is_word_product(b->l, v);

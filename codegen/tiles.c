@@ -247,17 +247,30 @@ static bool scatters(const at_ir *n) {
     return false;
 }
 
-/* Where neighbours end that write the same tensor as n: a run of zeros, a run of data; or what a
- * sum begins with and the sum, which then need not meet in memory. */
-static at_ir *same_target_end(at_ir *n, at_ir *run_end) {
-    at_ir *end = n->next, one = *n;
-    one.next = NULL;
-    if (target(n) < 0 || scatters(n) || (end != run_end && scatters(end))) return end;
-    const bool is_sum = end != run_end && target(end) == target(n) && sums(end);
-    if (is_sum && !sums(n) && !at_counted_loops(&one)) return end->next;
-    while (end != run_end && target(end) == target(n) && !sums(n) && !sums(end) && !scatters(end))
+/* The end of neighbours from `end` on that write the same tensor as n, and sum or do not. */
+static at_ir *alike_end(const at_ir *n, at_ir *end, const at_ir *run_end, bool sum) {
+    while (end != run_end && target(end) == target(n) && sums(end) == sum && !scatters(end))
         end = end->next;
     return end;
+}
+
+/* Neighbours that write the same tensor as n, as groups, each longer than the one before: a run of
+ * zeros, a run of data; or what a sum begins with, the sum and its tails, which then need not meet
+ * in memory. */
+static int groups_of_target(const at_low *l, at_ir *n, at_ir *run_end, group *groups) {
+    at_ir *next = n->next, one = *n, *ends[2] = {next, next};
+    int count = 0;
+    one.next = NULL;
+    if (target(n) < 0 || scatters(n) || sums(n)) return 0;
+    ends[1] = alike_end(n, next, run_end, false);
+    if (ends[1] == next && !at_counted_loops(&one)) {
+        ends[1] = alike_end(n, next, run_end, true);
+        if (ends[1] != next) ends[0] = next->next;
+    }
+    for (int i = 0; i < 2; i++)
+        if (ends[i] != (i ? ends[0] : next))
+            groups[count++] = (group){ends[i], AT_NEW_ARRAY(l->arena, bool, l->num_tensors)};
+    return count;
 }
 
 /* ---- what is not as it was written ----------------------------------------------------------- */
@@ -447,9 +460,8 @@ static at_ir *tile_list(tiler *x, at_ir *list) {
         if (in_double && target->in_double) l->target = target->in_double;
         group groups[MAX_GROUPS];
         int count = find_groups(x, n, run_end, groups);
-        at_ir *one = NULL, *same_end = same_target_end(n, run_end);
-        if (!count && same_end != next)
-            groups[count++] = (group){same_end, AT_NEW_ARRAY(l->arena, bool, l->num_tensors)};
+        at_ir *one = NULL;
+        if (!count) count = groups_of_target(l, n, run_end, groups);
         while (!one && count--)
             if ((one = tile_group(x, n, groups[count].end, groups[count].local)))
                 next = groups[count].end;
