@@ -150,6 +150,29 @@ static void other_strides_are_other_elements(void **state) {
     at_text_free(&out);
 }
 
+/* Six dot products of two and a half vectors: nothing of them meets in memory, and what lies behind
+ * the half vector adds nothing. */
+static void tails_of_terms_are_in_the_tile(void **state) {
+    (void)state;
+    at_text out = {0};
+    at_kernel *k;
+    const at_program *p = build("M=2 N=3 K=20 m0=1 m1=2 n0=1 n1=3 k0=3 k1=8",
+                                "a[M, K] : input\n"
+                                "b[N, K] : input\n"
+                                "s[m:M, n:N] = sum(k:K) a[m, k]*b[n, k]\n",
+                                "m0, n0, k0, m1:unroll, n1:unroll, k1:vec =>\n"
+                                "    @s = {m0, m1}/m, {n0, n1}/n // {k0, k1}/k\n");
+    at_lower_options o = {.target = at_target_find("avx2"),
+                          .dialect = AT_DIALECT_TCC,
+                          .name = "k",
+                          .dump = "tile",
+                          .dump_out = &out};
+    CALL(at_lower(arena, p, &o, &k, &err));
+    if (strstr(out.data, ", [s.") || strstr(out.data, "first ") || !strstr(out.data, "lanes 4"))
+        fail_msg("%s", out.data);
+    at_text_free(&out);
+}
+
 static const char sparse_text[] = "a[Y, D, M] : input\n"
                                   "w[E]       : weight\n"
                                   "list[E]    : index\n"
@@ -207,6 +230,7 @@ int main(void) {
         cmocka_unit_test(rows_of_columns_miss_each_others_banks),
         cmocka_unit_test(index_reads_stay_inside),
         cmocka_unit_test(other_strides_are_other_elements),
+        cmocka_unit_test(tails_of_terms_are_in_the_tile),
         cmocka_unit_test(passes),
         cmocka_unit_test(dialect_c),
         cmocka_unit_test(dialect_gnu),
