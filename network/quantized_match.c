@@ -212,8 +212,7 @@ bool net_match_integers(const quantizer *q, const at_net_node *n, product *p) {
     p->w.zero = AT_NEW_ARRAY(q->arena, double, p->w.num);
     for (int64_t m = 0; m < p->w.num; m++) p->w.zero[m] = w_zero ? known_element(w_zero, m) : 0;
     for (int64_t m = 0; m < p->outputs; m++) p->w.scale[m] = 1;
-    /* What is padded with a zero that comes with the run is no constant. */
-    return data_fit(q, p) && weights_fit(q, p) && (p->zero_value < 0 || p->kind == MATRICES);
+    return data_fit(q, p) && weights_fit(q, p);
 }
 
 /* The node that makes a value which this reader alone reads; NULL: another. */

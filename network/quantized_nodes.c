@@ -169,6 +169,14 @@ static double byte_zero(const quantizer *q, const product *p) {
     return p->x.zero[0] + (value_at(q->net, p->x.value)->type == AT_NET_INT8 ? 128 : 0);
 }
 
+/* The zero of x that comes with the run, as u8, where it is input k of a node. */
+static const char *run_zero(const quantizer *q, const product *p, int k) {
+    const at_net_value *zero = value_at(q->net, p->zero_value);
+    const char *element =
+        at_format(q->arena, zero->type == AT_NET_INT8 ? "x%d[0] + 128" : "x%d[0]", k);
+    return zero->element == AT_F32 ? at_format(q->arena, "round(%s)", element) : element;
+}
+
 /* x as u8 in memory, of these sizes; a value of its own, or x itself. */
 static int add_bytes(quantizer *q, const product *p, const int64_t *dims, const char *const *names,
                      const char *index, const char *inside) {
@@ -187,10 +195,12 @@ static int add_bytes(quantizer *q, const product *p, const int64_t *dims, const 
     at_text_add(&t, "y0[");
     net_add_dims(&t, &v, names);
     const char *byte = byte_of(q, p, index);
-    if (inside) at_text_addf(&t, "] = %s ? %s : %g\n", inside, byte, byte_zero(q, p));
+    const bool waits = inside && p->zero_value >= 0;
+    const char *zero = waits ? run_zero(q, p, 1) : at_format(q->arena, "%g", byte_zero(q, p));
+    if (inside) at_text_addf(&t, "] = %s ? %s : %s\n", inside, byte, zero);
     else at_text_addf(&t, "] = %s\n", byte);
-    const int value = add_value(q, &v);
-    net_add_node(q, p->node, "Bytes", AT_NET_OTHER, &p->x.value, 1, value, &t);
+    const int inputs[] = {p->x.value, p->zero_value}, value = add_value(q, &v);
+    net_add_node(q, p->node, "Bytes", AT_NET_OTHER, inputs, waits ? 2 : 1, value, &t);
     q->nodes.data[q->nodes.len - 1].num_attributes = 0;
     return value;
 }
@@ -202,13 +212,17 @@ int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t oth
     return a && i < a->num ? a->ints[i] : otherwise;
 }
 
+static bool is_dense(const product *p) {
+    return p->kind == CONVOLUTION && at_net_int(p->node, "group", 1) == 1;
+}
+
 /* The picture with its padding, and with channels that four at a time are multiplied. */
 static int padded(quantizer *q, const product *p, int64_t inner) {
     const at_net_value *x = value_at(q->net, p->x.value), *y = value_at(q->net, p->output),
                        *w = value_at(q->net, p->w.value);
     int64_t dims[AT_NET_MAX_RANK] = {x->dims[0], x->dims[1]};
     at_text index = {0}, inside = {0};
-    if (at_net_int(p->node, "group", 1) == 1) dims[1] = inner;
+    if (is_dense(p)) dims[1] = inner;
     if (dims[1] > x->dims[1]) at_text_addf(&inside, "m < %lld", (long long)x->dims[1]);
     at_text_add(&index, "n, m");
     for (int i = 2; i < x->rank; i++) {
@@ -268,6 +282,18 @@ static void add_sum(quantizer *q, const product *p, int64_t inner, bool is_produ
     else add_matrices(q, p, is_product, t);
 }
 
+/* The axes of y on which sums of x depend: not on its channel, where each of them reads all of x.
+ */
+static void add_places(const product *p, const at_net_value *y, const char *const *names,
+                       bool with_sizes, at_text *t) {
+    const int channel = is_dense(p) ? 1 : p->kind == CONVOLUTION ? -1 : y->rank - 1;
+    for (int i = 0, k = 0; i < y->rank; i++) {
+        if (i == channel) continue;
+        at_text_addf(t, "%s%s", k++ ? ", " : "", names[i]);
+        if (with_sizes) at_text_addf(t, ":%lld", (long long)y->dims[i]);
+    }
+}
+
 /* s: the sums of products. */
 static void add_sums(quantizer *q, const product *p, const char *const *names, const char *channel,
                      int64_t inner, at_text *t, int *inputs, int *next) {
@@ -278,7 +304,7 @@ static void add_sums(quantizer *q, const product *p, const char *const *names, c
     add_sum(q, p, inner, true, t);
     if (!p->shift) return;
     at_text_add(t, "r[");
-    net_add_dims(t, y, names);
+    add_places(p, y, names, true, t);
     at_text_add(t, "] : s32 = ");
     add_sum(q, p, inner, false, t);
     at_text_add(t, "s[");
@@ -286,7 +312,7 @@ static void add_sums(quantizer *q, const product *p, const char *const *names, c
     at_text_add(t, "] : s32 = p[");
     net_add_names(t, y->rank, names);
     at_text_add(t, "] + r[");
-    net_add_names(t, y->rank, names);
+    add_places(p, y, names, false, t);
     at_text_addf(t, "]*(x%d[%s] + 1)\n", *next, channel);
     int8_t *d = AT_NEW_ARRAY(q->arena, int8_t, p->outputs + 1); /* shifts are from -127 to 128 */
     for (int64_t m = 0; m < p->outputs; m++) d[m] = (int8_t)(p->shift[m] - 1);
@@ -294,19 +320,24 @@ static void add_sums(quantizer *q, const product *p, const char *const *names, c
                                      AT_S8, 1, &p->outputs, d);
 }
 
-/* Sums of weights times a zero that comes with the run: s becomes s - zero*sum. */
-static void add_zero(quantizer *q, const product *p, at_text *t, const char *const *names,
-                     const char *channel, int *inputs, int *next) {
-    const at_net_value *y = value_at(q->net, p->output), *x = value_at(q->net, p->x.value);
-    const at_net_value *zero = value_at(q->net, p->zero_value);
-    const long long terms = x->dims[x->rank - 1], outputs = p->outputs;
-    at_text_addf(t, "%s[m:%lld] : s32 = sum(k:%lld) x1[k, m]\n", p->shift ? "u" : "w", outputs,
-                 terms);
+/* Sums of weights times a zero that comes with the run: s becomes s - zero*sum. The weights are
+ * read for it, since they say how large the sums may be. */
+static void add_zero(quantizer *q, const product *p, int64_t inner, at_text *t,
+                     const char *const *names, const char *channel, int *inputs, int *next) {
+    const at_net_value *y = value_at(q->net, p->output), *w = value_at(q->net, p->w.value);
+    const bool conv = p->kind == CONVOLUTION;
+    const long long outputs = p->outputs;
+    long long terms = conv ? inner : w->elements / outputs;
+    at_text_addf(t, "%s[m:%lld] : s32 = sum(k:%lld", p->shift ? "u" : "w", outputs, terms);
+    for (int i = 2; conv && i < w->rank; i++) {
+        at_text_addf(t, ", p%d:%lld", i - 2, (long long)w->dims[i]);
+        terms *= w->dims[i];
+    }
+    at_text_add(t, conv ? ") x1[m, k" : ") x1[k, m");
+    for (int i = 2; conv && i < w->rank; i++) at_text_addf(t, ", p%d", i - 2);
+    at_text_add(t, "]\n");
     if (p->shift) at_text_addf(t, "w[m:%lld] : s32 = u[m] + (x2[m] + 1)*%lld\n", outputs, terms);
-    const char *plus = zero->type == AT_NET_INT8 ? " + 128" : "";
-    at_text_addf(
-        t, zero->element == AT_F32 ? "z[i:1] : u8 = round(x%d[0]%s)\n" : "z[i:1] : u8 = x%d[0]%s\n",
-        *next, plus);
+    at_text_addf(t, "z[i:1] : u8 = %s\n", run_zero(q, p, *next));
     inputs[(*next)++] = p->zero_value;
     at_text_add(t, "y0[");
     net_add_dims(t, y, names);
@@ -322,12 +353,11 @@ void net_add_product(quantizer *q, const product *p) {
     const char *const *names = conv ? net_picture_axes : net_matrix_axes;
     const int rank = value_at(q->net, p->output)->rank;
     const char *channel = conv ? "m" : net_matrix_axes[rank - 1];
-    const bool dense = conv && at_net_int(p->node, "group", 1) == 1;
-    const int64_t inner = !conv ? 0 : dense ? (w->dims[1] + 3) / 4 * 4 : w->dims[1];
+    const int64_t inner = !conv ? 0 : is_dense(p) ? (w->dims[1] + 3) / 4 * 4 : w->dims[1];
     int inputs[MOST_INPUTS], next = 2;
     at_text t = {0};
     add_sums(q, p, names, channel, inner, &t, inputs, &next);
-    if (p->zero_value >= 0) add_zero(q, p, &t, names, channel, inputs, &next);
+    if (p->zero_value >= 0) add_zero(q, p, inner, &t, names, channel, inputs, &next);
     else
         add_shift(q, p, byte_zero(q, p), &t, names, channel, p->is_whole ? "y0" : "b", inputs,
                   &next);

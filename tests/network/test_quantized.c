@@ -218,10 +218,34 @@ static void dynamic_product(const char *w_zero) {
     check(&g, 1, false, 2);
 }
 
+/* The same of a convolution, which is padded with that zero. */
+static void dynamic_convolution(int channels, int groups, const char *w_zero,
+                                const char *attributes) {
+    onnx_graph g = {0};
+    const int per_group = channels / groups, elements = 8 * per_group * 9;
+    const char *dims = at_format(arena, "8,%d,3,3", per_group);
+    onnx_input(&g, "x", AT_NET_FLOAT, at_format(arena, "1,%d,7,6", channels));
+    whole(&g, "w", w_zero ? AT_NET_UINT8 : AT_NET_INT8, dims, elements, w_zero ? 0 : -127,
+          w_zero ? 255 : 127);
+    if (w_zero) scalar(&g, "zw", AT_NET_UINT8, w_zero);
+    onnx_node(&g, "DynamicQuantizeLinear", "x", "q s z", "");
+    onnx_node(&g, "ConvInteger", w_zero ? "q w z zw" : "q w z", "m",
+              at_format(arena, "group=%d %s", groups, attributes));
+    onnx_node(&g, "Cast", "m", "f", "to=1");
+    onnx_node(&g, "Mul", "f s", "y", "");
+    onnx_output(&g, "y");
+    check(&g, 1, false, 2);
+}
+
 static void dynamic(void **state) {
     (void)state;
     dynamic_product(NULL);
     dynamic_product("7");
+    dynamic_convolution(6, 1, NULL, "pads=[1,1,1,1]");
+    dynamic_convolution(8, 1, "200", "pads=[1,0,2,1] strides=[2,1]");
+    dynamic_convolution(8, 1, "130", "");
+    dynamic_convolution(8, 8, "7", "pads=[1,1,1,1]");
+    dynamic_convolution(8, 2, NULL, "pads=[1,1,1,1]");
 }
 
 /* Sums that may be beyond 32 bits are of floats. zero: of x; NULL: it comes with the run. */
