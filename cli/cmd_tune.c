@@ -251,9 +251,10 @@ static bool holds(const at_problem *p, const at_request *way, const char *text) 
 /* --only: the ways whose names or arguments hold that text; AT_E_USAGE: none does. */
 static at_status keep_only(set *s, const char *text, at_error *err) {
     at_set_result *r = &s->result;
-    int kept = 0;
+    int kept = 0, all = 0;
     for (int p = 0; p < r->num_problems; p++) {
         at_problem q = r->problems[p];
+        all += r->layers ? 1 : q.num_ways;
         at_request *ways = AT_NEW_ARRAY(r->arena, at_request, q.num_ways);
         int n = 0;
         for (int w = 0; w < q.num_ways; w++)
@@ -262,13 +263,11 @@ static at_status keep_only(set *s, const char *text, at_error *err) {
         q.num_ways = n;
         if (n) r->problems[kept++] = q;
     }
-    const int all = r->num_problems;
     r->num_problems = kept;
     if (kept) return AT_OK;
     return at_fail(err, AT_E_USAGE,
-                   "--only \"%s\": none of %d %s holds that in its name or its "
-                   "arguments",
-                   text, all, r->layers ? r->layers : "ways");
+                   "--only \"%s\": no name and no arguments of the %d %s hold this text", text, all,
+                   r->layers ? r->layers : "ways");
 }
 
 /* All layers of a workload, all parts of a network, or all ways of computing one thing. */

@@ -117,6 +117,24 @@ static bool was_meant_as_args(const at_options *o, const char *word) {
            word[strcspn(word, "/ .")] == '\0';
 }
 
+/* What is of one template alone. */
+static at_status refuse_operator(const at_options *o, at_error *err) {
+    const at_template_row *row;
+    const char *last = "", *name;
+    at_request q = {.template_name = o->operands[0]};
+    if (o->verb != AT_VERB_SPACE && o->verb != AT_VERB_DERIVE) return AT_OK;
+    const at_operator *p = at_operator_find(&q);
+    if (!p || at_template_find(q.template_name, &row, NULL) == AT_OK) return AT_OK;
+    at_text names = {0};
+    for (int i = 0; (name = at_operator_way(p, i)); last = name, i++)
+        if (strcmp(name, last)) at_text_addf(&names, "%s%s", names.len ? ", " : "", name);
+    const at_status s =
+        at_fail(err, AT_E_USAGE, "%s takes one template, and %s is an operator; its templates: %s",
+                at_verb_at(o->verb)->name, q.template_name, at_text_str(&names));
+    at_text_free(&names);
+    return s;
+}
+
 static at_status check_use(const at_options *o, at_error *err) {
     const at_verb_row *verb = at_verb_at(o->verb);
     for (int i = 0; i < at_option_count(); i++)
@@ -151,6 +169,7 @@ static at_status check_use(const at_options *o, at_error *err) {
     if (o->num_operands && !strncmp(verb->operands, "TEMPLATE", 8) &&
         at_template_find(o->operands[0], &row, NULL) != AT_OK)
         AT_TRY(at_other_file(o->operands[0], err));
+    if (o->num_operands) AT_TRY(refuse_operator(o, err));
     if (o->num_operands > verb->max_operands &&
         was_meant_as_args(o, o->operands[verb->max_operands]))
         return at_fail(err, AT_E_USAGE,

@@ -386,9 +386,12 @@ at_status at_set_open(const at_engine_options *o, const at_problem *problems, in
     at_set_member *m = t->members;
     for (int p = 0; p < n; p++)
         for (int w = 0; w < problems[p].num_ways; w++, m++) m->problem = p, m->way = w;
-    for (int i = 0; i < t->num_members; i++)
-        if (prepare(t, i, err) != AT_OK)
-            return at_fail_at(err, "task %d of %d: ", i + 1, t->num_members);
+    for (int i = 0; i < t->num_members; i++) {
+        if (prepare(t, i, err) == AT_OK) continue;
+        const at_request *q = &problems[t->members[i].problem].ways[t->members[i].way];
+        return at_fail_at(err, "%s, task %d of %d: ", q->row ? q->row->name : q->template_name,
+                          i + 1, t->num_members);
+    }
     AT_TRY(plan(t, err));
     t->log_path = log ? log : at_format(t->arena, "%s.log", t->members[0].tuning.s.what.row->name);
     AT_TRY(at_log_open(t->log_path, &t->log, err));

@@ -276,6 +276,22 @@ static void last_line(void **state) {
     assert_int_equal(lines, 1);
 }
 
+/* What an operator has no answer for names its templates, and what a search refuses the way. */
+static void operators(void **state) {
+    (void)state;
+    static const char *const verbs[] = {"space", "derive"};
+    for (int i = 0; i < 2; i++) {
+        const cli_result *r = cli_expect(2, "./autotune %s conv2d", verbs[i]);
+        assert_non_null(strstr(r->err, " takes one template, and conv2d is an operator; its "
+                                       "templates: conv2d_nhwc, "));
+        cli_expect(0, "./autotune %s dense", verbs[i]);
+    }
+    const cli_result *r = cli_expect(2, "./autotune conv2d --sketch x");
+    assert_non_null(strstr(r->err, "autotune: conv2d_nhwc, task 1 of "));
+    r = cli_expect(2, "./autotune conv2d --only zzz");
+    assert_non_null(strstr(r->err, "no name and no arguments of the 4 ways hold this text"));
+}
+
 /* A path is a file, whatever it is called. */
 static void files_named_as_verbs(void **state) {
     (void)state;
@@ -305,6 +321,7 @@ int main(void) {
         cmocka_unit_test(last_line),
         cmocka_unit_test(bytes),
         cmocka_unit_test(listed_bytes),
+        cmocka_unit_test(operators),
         cmocka_unit_test(files_named_as_verbs),
     };
     return cmocka_run_group_tests_name("cli/slips", tests, cli_setup, cli_teardown);
