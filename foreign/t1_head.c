@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_value.h"
 #include "foreign/foreign_int.h"
 
 typedef struct reading {
@@ -15,11 +16,6 @@ typedef struct reading {
     int num_left;
     at_error *err;
 } reading;
-
-static const char *text_of(const at_json *object, const char *name) {
-    const at_json *v = at_json_get(object, name);
-    return v && v->kind == AT_JSON_STRING ? v->string : NULL;
-}
 
 /* Blanks instead of ends of lines and comments: what follows stands in a comment. */
 static const char *one_line(at_arena *a, const char *text) {
@@ -36,7 +32,7 @@ static void leave_out(reading *r, const char *what, const char *text) {
 
 static bool is_param(const reading *r, const char *name, size_t length) {
     for (const at_json *p = r->params->child; p; p = p->next) {
-        const char *own = text_of(p, "Name");
+        const char *own = at_json_string_in(p, "Name");
         if (own && strlen(own) == length && !strncmp(own, name, length)) return true;
     }
     return false;
@@ -193,7 +189,7 @@ static bool add_value(at_text *out, const at_json *v) {
 }
 
 static at_status add_param(reading *r, const at_json *p) {
-    const char *name = text_of(p, "Name"), *text = text_of(p, "Values");
+    const char *name = at_json_string_in(p, "Name"), *text = at_json_string_in(p, "Values");
     const char *fault = name ? at_c_name_fault(name) : "missing";
     if (fault)
         return at_fail(r->err, AT_E_INPUT, "parameter \"%s\": its name is %s", name ? name : "",
@@ -218,7 +214,7 @@ static void add_defaults(reading *r) {
     for (const at_json *p = r->params->child; p; p = p->next, before = ", ") {
         const at_json *v = at_json_get(p, "Default");
         if (!v || (v->kind != AT_JSON_NUMBER && v->kind != AT_JSON_BOOL)) continue;
-        at_text_addf(&r->head, "%s%s=", before, text_of(p, "Name"));
+        at_text_addf(&r->head, "%s%s=", before, at_json_string_in(p, "Name"));
         add_value(&r->head, v);
     }
     if (*before == ',') at_text_add(&r->head, "\n");
@@ -237,8 +233,9 @@ enum { NUM_TYPES = sizeof types / sizeof *types };
 
 /* A number of the kernel's, or a tensor that it reads or writes; false: neither can be said. */
 static bool add_argument(reading *r, const at_json *x, at_text *args, at_text *call) {
-    const char *name = text_of(x, "Name"), *type = text_of(x, "Type");
-    const char *memory = text_of(x, "MemoryType"), *access = text_of(x, "AccessType");
+    const char *name = at_json_string_in(x, "Name"), *type = at_json_string_in(x, "Type");
+    const char *memory = at_json_string_in(x, "MemoryType"),
+               *access = at_json_string_in(x, "AccessType");
     const at_json *size = at_json_get(x, "Size"), *fill = at_json_get(x, "FillValue");
     int t = 0;
     while (t < NUM_TYPES && type && strcmp(types[t].t1, type) != 0) t++;
@@ -264,13 +261,13 @@ static bool add_argument(reading *r, const at_json *x, at_text *args, at_text *c
 
 static void add_arguments(reading *r, const at_json *kernel) {
     const at_json *list = at_json_get(kernel, "Arguments");
-    const char *name = text_of(kernel, "KernelName");
+    const char *name = at_json_string_in(kernel, "KernelName");
     at_text args = {0}, call = {0}, rest = r->head;
     r->head = (at_text){0};
     for (const at_json *x = list && list->kind == AT_JSON_ARRAY ? list->child : NULL; x;
          x = x->next)
         if (!add_argument(r, x, &args, &call)) {
-            const char *own = text_of(x, "Name"), *type = text_of(x, "Type");
+            const char *own = at_json_string_in(x, "Name"), *type = at_json_string_in(x, "Type");
             leave_out(r, "argument",
                       at_format(r->arena, "%s %s", type ? type : "?", own ? own : "?"));
         }
@@ -299,7 +296,7 @@ static at_status read_space(reading *r, const at_json *space) {
     for (const at_json *c = conditions && conditions->kind == AT_JSON_ARRAY ? conditions->child
                                                                             : NULL;
          c; c = c->next) {
-        const char *text = c->kind == AT_JSON_STRING ? c->string : text_of(c, "Expression");
+        const char *text = at_json_string_or(c, at_json_string_in(c, "Expression"));
         if (text) add_condition(r, text);
     }
     add_defaults(r);

@@ -61,11 +61,11 @@ bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out) 
     const at_json *v = c.value;
     *out = (at_anchor_line){.task = c.task,
                             .context_hash = c.context_hash,
-                            .code_hash = at_comment_text(v, "code_hash"),
-                            .first = at_comment_text(v, "first"),
+                            .code_hash = at_json_string_in(v, "code_hash"),
+                            .first = at_json_string_in(v, "first"),
                             .args = c.args,
                             .entity = at_json_get(v, "entity"),
-                            .state = state_named(at_comment_text(v, "state"))};
+                            .state = state_named(at_json_string_in(v, "state"))};
     if (!out->code_hash || !out->first || !out->entity || !int_in(v, "number", 0, &number) ||
         !int_in(v, "links", 0, &links) || !number_in(v, "of_first", tiny, &out->of_first) ||
         !number_in(v, "first_s", tiny, &out->first_s))
@@ -80,7 +80,7 @@ bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out) 
     if (!number_in(v, "of_first_error", 0, &out->of_first_error))
         out->of_first_error = (double)links * out->link_error;
     read_scales(at_json_get(v, "states"), out->by);
-    const char *second_code = at_comment_text(v, "second_code");
+    const char *second_code = at_json_string_in(v, "second_code");
     out->second_code = "";
     if (second_code && number_in(v, "second", -1e3, &out->second) &&
         number_in(v, "second_error", 0, &out->second_error))

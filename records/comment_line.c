@@ -7,19 +7,14 @@
 
 #include <string.h>
 
-const char *at_comment_text(const at_json *v, const char *name) {
-    const at_json *m = at_json_get(v, name);
-    return m && m->kind == AT_JSON_STRING ? m->string : NULL;
-}
-
 bool at_comment_read(at_arena *a, const char *comment, const char *name, at_comment *out) {
     size_t n = name ? strlen(name) : strcspn(comment, " ");
     if ((name && strncmp(comment, name, n) != 0) || comment[n] != ' ') return false;
     comment += n + 1;
     if (at_json_most_values(comment, strlen(comment)) > AT_MOST_VALUES) return false;
     if (at_json_parse(a, comment, strlen(comment), &out->value, NULL) != AT_OK) return false;
-    out->task = at_comment_text(out->value, "task");
-    out->context_hash = at_comment_text(out->value, "context_hash");
+    out->task = at_json_string_in(out->value, "task");
+    out->context_hash = at_json_string_in(out->value, "context_hash");
     const at_json *args = at_json_get(out->value, "args");
     if (!out->task || !out->context_hash || !args) return false;
     out->args = at_template_record_args(a, out->task, args);

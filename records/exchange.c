@@ -9,18 +9,6 @@
 
 /* ---- parameters from an entity -------------------------------------------------------------- */
 
-static const at_json *new_int(at_arena *a, int64_t i) {
-    at_json *v = AT_NEW(a, at_json);
-    *v = (at_json){.kind = AT_JSON_NUMBER, .is_int = true, .integer = i, .number = (double)i};
-    return v;
-}
-
-static const at_json *new_string(at_arena *a, const char *s) {
-    at_json *v = AT_NEW(a, at_json);
-    *v = (at_json){.kind = AT_JSON_STRING, .string = s};
-    return v;
-}
-
 void at_params_from_config(const at_exchange *x, const at_record *r, at_params *out) {
     const at_config *c = &r->config;
     for (int k = 0; k < c->num_knobs; k++) {
@@ -34,8 +22,9 @@ void at_params_from_config(const at_exchange *x, const at_record *r, at_params *
             int64_t size = e->marks ? 0 : e->sizes[i];
             if (!e->marks && e->kind == AT_KNOB_SPLIT && i == 0 && size < 0 && x->split_part)
                 size = x->split_part(x->ctx, r, k);
-            *at_push(x->arena, &out->of) = (at_param){
-                name, e->marks ? new_string(x->arena, e->marks[i]) : new_int(x->arena, size)};
+            *at_push(x->arena, &out->of) =
+                (at_param){name, e->marks ? at_json_new_string(x->arena, e->marks[i])
+                                          : at_json_new_int(x->arena, size)};
         }
     }
 }
@@ -270,10 +259,4 @@ const char *at_tvm_target_of_device(at_arena *a, const char *device) {
         at_text_addn(&text, plain ? p : "_", 1);
     }
     return at_text_take(a, &text);
-}
-
-const at_json *at_empty_array(at_arena *a) {
-    at_json *v = AT_NEW(a, at_json);
-    v->kind = AT_JSON_ARRAY;
-    return v;
 }

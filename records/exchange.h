@@ -48,6 +48,4 @@ void at_record_fail(at_record *r, int error_no);
 /* "device" or, where it is none, a target that says so. */
 const char *at_tvm_target_of_device(at_arena *a, const char *device);
 
-const at_json *at_empty_array(at_arena *a);
-
 #endif

@@ -282,7 +282,7 @@ static at_status read_trial(const at_json *v, at_trial_id *out, at_error *err) {
     const at_json *number = at_json_get(v, "number"), *asked = at_json_get(v, "asked");
     *out = (at_trial_id){0};
     if (!v) return AT_OK;
-    if (!json_is(search, AT_JSON_STRING) || strlen(search->string) != 16 ||
+    if (!at_json_is(search, AT_JSON_STRING) || strlen(search->string) != 16 ||
         strspn(search->string, "0123456789abcdef") != 16 || !number || !number->is_int ||
         number->integer < 0 || !asked || !asked->is_int || asked->integer <= number->integer ||
         !epoch)
@@ -300,7 +300,7 @@ static at_status read_trial(const at_json *v, at_trial_id *out, at_error *err) {
 }
 
 static bool is_positive(const at_json *v) {
-    return json_is(v, AT_JSON_NUMBER) && v->number > 0 && !isinf(v->number);
+    return at_json_is(v, AT_JSON_NUMBER) && v->number > 0 && !isinf(v->number);
 }
 
 static bool are_states(const char *s) {
@@ -323,7 +323,7 @@ static at_status read_pairs(at_arena *a, const at_json *v, at_paired *out, at_er
         return at_fail(err, AT_E_INPUT, "autotune.pairs has no ratio above 0, or no of_first");
     if (unsure && !is_positive(unsure))
         return at_fail(err, AT_E_INPUT, "autotune.pairs.of_first_error is not above 0");
-    if (!json_is(first, AT_JSON_STRING))
+    if (!at_json_is(first, AT_JSON_STRING))
         return at_fail(err, AT_E_INPUT, "autotune.pairs.first is not a text");
     if (ratios)
         AT_TRY(at_read_doubles(a, ratios, "autotune.pairs.ratios", &out->ratios, &out->num_ratios,
@@ -342,7 +342,7 @@ static at_status read_pairs(at_arena *a, const at_json *v, at_paired *out, at_er
     out->of_first_error = unsure ? unsure->number : 0;
     out->first = first->string;
     if (states) out->states = states->string;
-    out->is_bracketed = json_is(bracketed, AT_JSON_BOOL) && bracketed->boolean;
+    out->is_bracketed = at_json_is(bracketed, AT_JSON_BOOL) && bracketed->boolean;
     return AT_OK;
 }
 
@@ -353,7 +353,7 @@ static at_status read_accuracy(const at_json *v, at_accuracy *out, at_error *err
     const at_json *most = at_json_get(v, "max_error"), *rms = at_json_get(v, "rms_error");
     *out = (at_accuracy){0};
     if (!v) return AT_OK;
-    if (!json_is(most, AT_JSON_NUMBER) || !json_is(rms, AT_JSON_NUMBER) ||
+    if (!at_json_is(most, AT_JSON_NUMBER) || !at_json_is(rms, AT_JSON_NUMBER) ||
         !is_at_most(rms->number, most->number))
         return at_fail(err, AT_E_INPUT,
                        "autotune.accuracy is not a max_error and an rms_error from 0 up to it");

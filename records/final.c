@@ -198,8 +198,7 @@ bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
         t->anchor = anchor && anchor->is_int ? anchor->integer : -1;
         if (error_no && error_no->is_int && error_no->integer > 0)
             t->error_no = (int)error_no->integer;
-        const at_json *dialect = at_json_get(v, "dialect");
-        if (dialect && dialect->kind == AT_JSON_STRING) t->dialect = dialect->string;
+        t->dialect = at_json_string_or(at_json_get(v, "dialect"), t->dialect);
         const at_json *objective = at_json_get(v, "objective"), *first = at_json_get(v, "first");
         const at_json *first_s = at_json_get(v, "first_s");
         if (first && first->kind == AT_JSON_STRING && first_s && first_s->number > 0)

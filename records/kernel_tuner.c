@@ -204,22 +204,19 @@ static at_status parse_torn(at_arena *a, const char *text, size_t len, const at_
 static void read_name(at_arena *a, const at_json *file, at_record *r) {
     const at_json *name = at_json_get(file, "kernel_name"), *args = NULL;
     const at_json *size = at_json_get(file, "problem_size");
-    const char *text = json_is(name, AT_JSON_STRING) ? name->string : "kernel";
+    const char *text = at_json_string_or(name, "kernel");
     const char *bracket = strstr(text, " [");
     r->task = text;
-    r->args = at_empty_array(a);
+    r->args = at_json_new(a, AT_JSON_ARRAY);
     if (bracket && at_json_parse(a, bracket + 1, strlen(bracket + 1), &args, NULL) == AT_OK &&
-        json_is(args, AT_JSON_ARRAY)) {
+        at_json_is(args, AT_JSON_ARRAY)) {
         r->task = at_strndup(a, text, (size_t)(bracket - text));
         r->args = args;
-    } else if (json_is(size, AT_JSON_ARRAY)) {
+    } else if (at_json_is(size, AT_JSON_ARRAY)) {
         r->args = size;
-    } else if (json_is(size, AT_JSON_NUMBER)) {
-        at_json *one = at_copy(a, at_empty_array(a), sizeof *one);
-        at_json *item = at_copy(a, size, sizeof *item);
-        item->next = NULL;
-        one->child = item;
-        one->count = 1;
+    } else if (at_json_is(size, AT_JSON_NUMBER)) {
+        at_json *one = at_json_new(a, AT_JSON_ARRAY);
+        at_json_append(a, one, NULL, size);
         r->args = one;
     }
 }
@@ -228,16 +225,13 @@ static double sum_of(const at_json *v) {
     static const char *const names[] = {"compile_time", "verification_time", "benchmark_time",
                                         "strategy_time", "framework_time"};
     double sum = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const at_json *part = at_json_get(v, names[i]);
-        if (json_is(part, AT_JSON_NUMBER)) sum += part->number;
-    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) sum += at_json_number_in(v, names[i]);
     return sum;
 }
 
 static at_status read_times(at_arena *a, const at_json *v, at_record *r, at_error *err) {
     const at_json *time = at_json_get(v, "time"), *times = at_json_get(v, "times");
-    int number = json_is(time, AT_JSON_STRING) ? failure_number(time->string) : 0;
+    int number = at_json_is(time, AT_JSON_STRING) ? failure_number(time->string) : 0;
     if (number < 0)
         return at_fail(err, AT_E_INPUT, "unknown failure \"%s\" in the place of the time",
                        time->string);
@@ -245,8 +239,8 @@ static at_status read_times(at_arena *a, const at_json *v, at_record *r, at_erro
         at_record_fail(r, number);
         return AT_OK;
     }
-    if (!json_is(time, AT_JSON_NUMBER)) return at_fail(err, AT_E_INPUT, "no number \"time\"");
-    bool list = json_is(times, AT_JSON_ARRAY) && times->count;
+    if (!at_json_is(time, AT_JSON_NUMBER)) return at_fail(err, AT_E_INPUT, "no number \"time\"");
+    bool list = at_json_is(times, AT_JSON_ARRAY) && times->count;
     double *s = AT_NEW_ARRAY(a, double, list ? times->count : 1);
     s[0] = time->number / 1e3;
     r->num_costs = 1;
@@ -263,16 +257,16 @@ static at_status read_times(at_arena *a, const at_json *v, at_record *r, at_erro
 static at_status read_entry(at_arena *a, const at_json *names, const at_json *v, at_record *r,
                             at_params *params, at_error *err) {
     for (const at_json *name = names->child; name; name = name->next) {
-        const at_json *value = json_is(name, AT_JSON_STRING) ? at_json_get(v, name->string) : NULL;
+        const char *text = at_json_string_or(name, NULL);
+        const at_json *value = text ? at_json_get(v, text) : NULL;
         if (!value)
-            return at_fail(err, AT_E_INPUT, "no parameter %s",
-                           json_is(name, AT_JSON_STRING) ? name->string : "of that name");
-        *at_push(a, &params->of) = (at_param){name->string, value};
+            return at_fail(err, AT_E_INPUT, "no parameter %s", text ? text : "of that name");
+        *at_push(a, &params->of) = (at_param){text, value};
     }
     AT_TRY(read_times(a, v, r, err));
     const at_json *moment = at_json_get(v, "timestamp");
     r->all_cost_s = sum_of(v) / 1e3;
-    if (json_is(moment, AT_JSON_STRING)) at_parse_moment(moment->string, &r->timestamp_s);
+    if (at_json_is(moment, AT_JSON_STRING)) at_parse_moment(moment->string, &r->timestamp_s);
     return AT_OK;
 }
 
@@ -287,14 +281,13 @@ static void tell_read_losses(const at_exchange *x, const at_json *file, const at
         int expected = parameters;
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
             expected += at_json_get(v, known[i]) != NULL;
-        const at_json *compile = at_json_get(v, "compile_time");
         others += v->count > expected;
-        parts += json_is(compile, AT_JSON_NUMBER) && compile->number > 0;
+        parts += at_json_number_in(v, "compile_time") > 0;
     }
     const at_json *objective = at_json_get(file, "objective");
     at_tell_loss(x, parts, "the parts of the time that a trial took; their sum is kept");
     at_tell_loss(x, others, "metrics other than the time");
-    if (json_is(objective, AT_JSON_STRING) && strcmp(objective->string, "time"))
+    if (strcmp(at_json_string_or(objective, "time"), "time"))
         at_tell_loss(x, cache->count, "the objective, which is not the time");
     at_tell_loss(x, cache->count, "the values that parameters may have");
 }
@@ -305,11 +298,10 @@ static at_status read_file(const at_exchange *x, const at_json *file, const char
     at_arena *a = x->arena;
     const at_json *device = at_json_get(file, "device_name"), *cache = at_json_get(file, "cache");
     const at_json *names = at_json_get(file, "tune_params_keys");
-    if (!json_is(cache, AT_JSON_OBJECT)) return at_fail(err, AT_E_INPUT, "no object \"cache\"");
-    if (!json_is(names, AT_JSON_ARRAY))
+    if (!at_json_is(cache, AT_JSON_OBJECT)) return at_fail(err, AT_E_INPUT, "no object \"cache\"");
+    if (!at_json_is(names, AT_JSON_ARRAY))
         return at_fail(err, AT_E_INPUT, "no array \"tune_params_keys\"");
-    at_record first = {.target = at_tvm_target_of_device(
-                           a, json_is(device, AT_JSON_STRING) ? device->string : "")};
+    at_record first = {.target = at_tvm_target_of_device(a, at_json_string_or(device, ""))};
     AT_TRY(at_extra_read(a, NULL, &first.extra, err));
     read_name(a, file, &first);
     AT_TRY(at_read_entries(a, cache, &first, read_entry, names, records, err));

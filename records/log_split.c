@@ -111,7 +111,7 @@ static void take_text(split *s, at_arena *a, const char *comment) {
     const at_json *v;
     const char *json = strchr(comment, '{');
     const bool is_read = at_json_parse(a, json, strlen(json), &v, NULL) == AT_OK;
-    const char *task = is_read ? at_comment_text(v, "name") : NULL;
+    const char *task = is_read ? at_json_string_in(v, "name") : NULL;
     if (task) add_comment(s, &s->by_task, at_key_map_find(&s->by_task.keys, task), comment);
 }
 

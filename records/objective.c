@@ -39,7 +39,7 @@ bool at_objective_line_read(at_arena *a, const char *comment, at_objective_line 
     at_comment c;
     if (!at_comment_read(a, comment, "objective", &c)) return false;
     const at_json *v = c.value;
-    const char *objective = at_comment_text(v, "objective"), *by = at_comment_text(v, "by");
+    const char *objective = at_json_string_in(v, "objective"), *by = at_json_string_in(v, "by");
     *out = (at_objective_line){.task = c.task,
                                .context_hash = c.context_hash,
                                .args = c.args,

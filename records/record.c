@@ -86,8 +86,8 @@ static int count_values(const at_json *v, int most) {
 static at_status read_input(at_arena *a, const at_json *input, at_record *r, at_error *err) {
     const at_json *target = at_json_at(input, 0), *task = at_json_at(input, 1);
     const at_json *args = at_json_at(input, 2);
-    if (!json_is(target, AT_JSON_STRING) || !json_is(task, AT_JSON_STRING) ||
-        !json_is(args, AT_JSON_ARRAY))
+    if (!at_json_is(target, AT_JSON_STRING) || !at_json_is(task, AT_JSON_STRING) ||
+        !at_json_is(args, AT_JSON_ARRAY))
         return at_fail(err, AT_E_INPUT, "\"input\" is not [target, task, arguments, {}]");
     if (strlen(target->string) > AT_MOST_TARGET_BYTES)
         return at_fail(err, AT_E_INPUT, "a target of more than %d bytes", AT_MOST_TARGET_BYTES);
@@ -106,8 +106,8 @@ static at_status read_input(at_arena *a, const at_json *input, at_record *r, at_
 static at_status read_result(at_arena *a, const at_json *result, at_record *r, at_error *err) {
     const at_json *error_no = at_json_at(result, 1), *all_cost = at_json_at(result, 2);
     const at_json *timestamp = at_json_at(result, 3);
-    if (!json_is(error_no, AT_JSON_NUMBER) || !json_is(all_cost, AT_JSON_NUMBER) ||
-        !json_is(timestamp, AT_JSON_NUMBER))
+    if (!at_json_is(error_no, AT_JSON_NUMBER) || !at_json_is(all_cost, AT_JSON_NUMBER) ||
+        !at_json_is(timestamp, AT_JSON_NUMBER))
         return at_fail(err, AT_E_INPUT, "\"result\" is not [costs, error number, time, timestamp]");
     AT_TRY(at_read_doubles(a, at_json_at(result, 0), "result[0]", &r->costs_s, &r->num_costs, err));
     if (!r->num_costs) return at_fail(err, AT_E_INPUT, "result[0] holds no cost");
@@ -140,14 +140,12 @@ at_status at_record_parse_line(at_arena *a, const char *line, size_t len, at_rec
     AT_TRY(read_input(a, at_json_get(row, "input"), out, err));
     const at_json *config = at_json_get(row, "config");
     AT_TRY(at_config_from_json(a, NULL, config, &out->config, err));
-    const at_json *code_hash = at_json_get(config, "code_hash");
-    if (json_is(code_hash, AT_JSON_STRING)) out->code_hash = code_hash->string;
+    out->code_hash = at_json_string_in(config, "code_hash");
     AT_TRY(read_result(a, at_json_get(row, "result"), out, err));
-    const at_json *tvm_version = at_json_get(row, "tvm_version");
-    if (json_is(tvm_version, AT_JSON_STRING)) out->tvm_version = tvm_version->string;
+    out->tvm_version = at_json_string_in(row, "tvm_version");
     const at_json *extra = at_json_get(row, "autotune");
     /* A foreign record goes the same way, so that its texts are "" and not NULL. */
-    AT_TRY(at_extra_read(a, json_is(extra, AT_JSON_OBJECT) ? extra : NULL, &out->extra, err));
+    AT_TRY(at_extra_read(a, at_json_is(extra, AT_JSON_OBJECT) ? extra : NULL, &out->extra, err));
     return AT_OK;
 }
 

@@ -2,6 +2,7 @@
 #ifndef AT_RECORDS_INT_H
 #define AT_RECORDS_INT_H
 
+#include "base/json_value.h"
 #include "records/records.h"
 
 /* By the number of the state; NULL: of another word. */
@@ -63,8 +64,6 @@ typedef struct at_comment {
 } at_comment;
 /* false: another comment than NAME, or torn. Owned by a. NULL: of any name. */
 bool at_comment_read(at_arena *a, const char *comment, const char *name, at_comment *out);
-/* A member that is a text; NULL: there is none. */
-const char *at_comment_text(const at_json *v, const char *name);
 
 /* ---- spread.c ------------------------------------------------------------------------------- */
 
@@ -182,8 +181,5 @@ typedef struct at_pick_job {
     AT_VEC(at_pick) picks;
 } at_pick_job;
 at_status at_pick_compat(at_pick_job *job, at_error *err);
-
-/* Is there a value of that kind? */
-static inline bool json_is(const at_json *v, at_json_kind kind) { return v && v->kind == kind; }
 
 #endif

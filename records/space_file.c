@@ -132,10 +132,10 @@ static double read_moment(const at_json *v) {
 
 /* The number of indices; 0: these are no knobs. */
 static int64_t range_of_knobs(const at_json *knobs) {
-    int64_t n = json_is(knobs, AT_JSON_ARRAY);
+    int64_t n = at_json_is(knobs, AT_JSON_ARRAY);
     for (const at_json *k = n ? knobs->child : NULL; k && n; k = k->next) {
         const at_json *values = at_json_get(k, "values");
-        int64_t len = json_is(values, AT_JSON_ARRAY) ? values->count : 0;
+        int64_t len = at_json_is(values, AT_JSON_ARRAY) ? values->count : 0;
         n = len && n <= AT_MOST_RECORDED / len ? n * len : 0;
     }
     return n;
@@ -157,14 +157,14 @@ static at_status read_header(at_arena *a, const char *line, size_t len, at_space
     const at_json *h, *task, *extra;
     AT_TRY(at_json_parse(a, line, len, &h, err));
     const at_json *format = at_json_get(h, "autotune_space");
-    if (!json_is(format, AT_JSON_NUMBER) || format->number != FORMAT)
+    if (!at_json_is(format, AT_JSON_NUMBER) || format->number != FORMAT)
         return at_fail(err, AT_E_INPUT, "of another format than %d", FORMAT);
     task = at_json_get(h, "task");
     out->args = at_json_get(h, "args");
     out->knobs = at_json_get(h, "knobs");
     if (!out->knobs) out->knobs = at_json_get(h, "sketches");
-    if (!json_is(task, AT_JSON_STRING) || !json_is(out->args, AT_JSON_ARRAY) ||
-        !json_is(out->knobs, AT_JSON_ARRAY))
+    if (!at_json_is(task, AT_JSON_STRING) || !at_json_is(out->args, AT_JSON_ARRAY) ||
+        !at_json_is(out->knobs, AT_JSON_ARRAY))
         return at_fail(err, AT_E_INPUT,
                        "\"task\", \"args\" or \"knobs\" are not as they should be");
     out->task = task->string;
@@ -177,7 +177,7 @@ static at_status read_header(at_arena *a, const char *line, size_t len, at_space
     out->last_s = read_moment(at_json_get(h, "last"));
     out->machine = at_json_get(h, "machine");
     extra = at_json_get(h, "autotune");
-    return at_extra_read(a, json_is(extra, AT_JSON_OBJECT) ? extra : NULL, &out->extra, err);
+    return at_extra_read(a, at_json_is(extra, AT_JSON_OBJECT) ? extra : NULL, &out->extra, err);
 }
 
 /* "1234.5": nanoseconds; "e4": failed; "-": not recorded. */

@@ -97,19 +97,11 @@ static void print(const at_exchange *x, const at_record *records, int n, at_text
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static const char *string_or(const at_json *v, const char *otherwise) {
-    return json_is(v, AT_JSON_STRING) ? v->string : otherwise;
-}
-
-static double number_in(const at_json *object, const char *name) {
-    const at_json *v = at_json_get(object, name);
-    return json_is(v, AT_JSON_NUMBER) ? v->number : 0;
-}
-
 static double measurement(const at_json *result, const char *name) {
     const at_json *all = at_json_get(result, "measurements");
     for (const at_json *m = all ? all->child : NULL; m; m = m->next)
-        if (!strcmp(string_or(at_json_get(m, "name"), ""), name)) return number_in(m, "value");
+        if (!strcmp(at_json_string_or(at_json_get(m, "name"), ""), name))
+            return at_json_number_in(m, "value");
     return 0;
 }
 
@@ -123,7 +115,7 @@ static at_status read_invalidity(const at_json *result, int *error_no, at_error 
                  {"runtime", AT_ERR_RUNTIME},
                  {"correctness", AT_ERR_WRONG_ANSWER},
                  {"timeout", AT_ERR_RUN_TIMEOUT}};
-    const char *name = string_or(at_json_get(result, "invalidity"), NULL);
+    const char *name = at_json_string_in(result, "invalidity");
     if (!name) return at_fail(err, AT_E_INPUT, "no text \"invalidity\"");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i].name)) {
@@ -139,10 +131,10 @@ static at_status read_invalidity(const at_json *result, int *error_no, at_error 
 static at_status read_runtimes(at_arena *a, const at_json *result, at_record *r, at_error *err) {
     const at_json *list = at_json_get(at_json_get(result, "times"), "runtimes");
     double time_ms = measurement(result, "time");
-    int n = json_is(list, AT_JSON_ARRAY) ? list->count : 0;
+    int n = at_json_is(list, AT_JSON_ARRAY) ? list->count : 0;
     double *s = AT_NEW_ARRAY(a, double, n + 1);
     n = 0;
-    for (const at_json *v = json_is(list, AT_JSON_ARRAY) ? list->child : NULL; v; v = v->next) {
+    for (const at_json *v = at_json_is(list, AT_JSON_ARRAY) ? list->child : NULL; v; v = v->next) {
         if (v->kind != AT_JSON_NUMBER) return at_fail(err, AT_E_INPUT, "a runtime is no number");
         s[n++] = v->number / 1e3;
     }
@@ -162,7 +154,7 @@ static at_status read_result(at_arena *a, const at_json *unused, const at_json *
     (void)unused;
     const at_json *configuration = at_json_get(result, "configuration");
     const at_json *times = at_json_get(result, "times");
-    if (!json_is(configuration, AT_JSON_OBJECT) || !json_is(times, AT_JSON_OBJECT))
+    if (!at_json_is(configuration, AT_JSON_OBJECT) || !at_json_is(times, AT_JSON_OBJECT))
         return at_fail(err, AT_E_INPUT, "no objects \"configuration\" and \"times\"");
     for (const at_json *v = configuration->child; v; v = v->next)
         *at_push(a, &params->of) = (at_param){v->key, v};
@@ -172,11 +164,12 @@ static at_status read_result(at_arena *a, const at_json *unused, const at_json *
     else AT_TRY(read_runtimes(a, result, r, err));
     const char *compilation =
         at_json_get(times, "compilation_time") ? "compilation_time" : "compilation";
-    r->all_cost_s = (number_in(times, compilation) + number_in(times, "framework") +
-                     number_in(times, "search_algorithm") + number_in(times, "validation") +
-                     number_in(times, "benchmark")) /
-                    1e3;
-    at_parse_moment(string_or(at_json_get(result, "timestamp"), ""), &r->timestamp_s);
+    r->all_cost_s =
+        (at_json_number_in(times, compilation) + at_json_number_in(times, "framework") +
+         at_json_number_in(times, "search_algorithm") + at_json_number_in(times, "validation") +
+         at_json_number_in(times, "benchmark")) /
+        1e3;
+    at_parse_moment(at_json_string_or(at_json_get(result, "timestamp"), ""), &r->timestamp_s);
     if (!r->extra.present) return AT_OK;
     r->extra.gflops = measurement(result, "gflops");
     r->extra.peak_gflops = measurement(result, "peak_gflops");
@@ -190,12 +183,12 @@ static void tell_losses(const at_exchange *x, const at_json *results, bool ours)
     int64_t times = 0, measurements = 0, objectives = 0, correctness = 0;
     for (const at_json *v = results->child; v; v = v->next) {
         const at_json *m = at_json_get(v, "measurements"), *o = at_json_get(v, "objectives");
-        const char *objective = string_or(at_json_at(o, 0), "time");
-        double right = number_in(v, "correctness");
+        const char *objective = at_json_string_or(at_json_at(o, 0), "time");
+        double right = at_json_number_in(v, "correctness");
         int known = (measurement(v, "time") > 0) + (ours && measurement(v, "gflops") > 0) +
                     (ours && measurement(v, "peak_gflops") > 0);
-        times += number_in(at_json_get(v, "times"), "compilation_time") +
-                     number_in(at_json_get(v, "times"), "compilation") >
+        times += at_json_number_in(at_json_get(v, "times"), "compilation_time") +
+                     at_json_number_in(at_json_get(v, "times"), "compilation") >
                  0;
         measurements += m && m->count > known;
         objectives += strcmp(objective, "time") != 0;
@@ -210,17 +203,19 @@ static void tell_losses(const at_exchange *x, const at_json *results, bool ours)
 static at_status read_file(const at_exchange *x, const at_json *file, const char *name,
                            at_record **records, int *n, at_error *err) {
     at_arena *a = x->arena;
-    const char *version = string_or(at_json_get(file, "schema_version"), "none");
+    const char *version = at_json_string_or(at_json_get(file, "schema_version"), "none");
     const at_json *results = at_json_get(file, "results");
     if (strcmp(version, "1.0.0"))
         return at_fail(err, AT_E_INPUT, "schema_version %s of T4 is not read; 1.0.0 is", version);
-    if (!json_is(results, AT_JSON_ARRAY)) return at_fail(err, AT_E_INPUT, "no array \"results\"");
+    if (!at_json_is(results, AT_JSON_ARRAY))
+        return at_fail(err, AT_E_INPUT, "no array \"results\"");
     const at_json *ours = at_json_get(at_json_get(file, "metadata"), "autotune");
     const at_json *args = at_json_get(ours, "args"), *extra = at_json_get(ours, "extra");
-    at_record first = {.task = string_or(at_json_get(ours, "task"), name),
-                       .target = string_or(at_json_get(ours, "target"), "ext_dev"),
-                       .args = json_is(args, AT_JSON_ARRAY) ? args : at_empty_array(a)};
-    AT_TRY(at_extra_read(a, json_is(extra, AT_JSON_OBJECT) ? extra : NULL, &first.extra, err));
+    at_record first = {.task = at_json_string_or(at_json_get(ours, "task"), name),
+                       .target = at_json_string_or(at_json_get(ours, "target"), "ext_dev"),
+                       .args =
+                           at_json_is(args, AT_JSON_ARRAY) ? args : at_json_new(a, AT_JSON_ARRAY)};
+    AT_TRY(at_extra_read(a, at_json_is(extra, AT_JSON_OBJECT) ? extra : NULL, &first.extra, err));
     AT_TRY(at_read_entries(a, results, &first, read_result, NULL, records, err));
     tell_losses(x, results, first.extra.present);
     *n = results->count;

@@ -10,43 +10,11 @@
 
 #include <string.h>
 
-/* ---- building JSON -------------------------------------------------------------------------- */
-
-static at_json *new_value(at_arena *a, at_json_kind kind) {
-    at_json *v = AT_NEW(a, at_json);
-    v->kind = kind;
-    return v;
-}
-
-static at_json *new_string(at_arena *a, const char *s) {
-    at_json *v = new_value(a, AT_JSON_STRING);
-    v->string = s;
-    return v;
-}
-
-static at_json *new_int(at_arena *a, int64_t i) {
-    at_json *v = new_value(a, AT_JSON_NUMBER);
-    v->is_int = true;
-    v->number = (double)(v->integer = i);
-    return v;
-}
-
-/* A copy of v, its children shared, at the end of list. */
-static void append(at_arena *a, at_json *list, const char *key, const at_json *v) {
-    at_json *item = at_copy(a, v, sizeof *v);
-    item->key = key;
-    item->next = NULL;
-    const at_json **link = &list->child;
-    while (*link) link = (const at_json **)&((at_json *)*link)->next;
-    *link = item;
-    list->count++;
-}
-
 /* ---- arguments of convolutions -------------------------------------------------------------- */
 
 /* [1, 3, 224, 224, "float32"] */
 static bool is_flat_tensor(const at_json *v) {
-    if (!json_is(v, AT_JSON_ARRAY) || v->count < 2 || v->count > 64) return false;
+    if (!at_json_is(v, AT_JSON_ARRAY) || v->count < 2 || v->count > 64) return false;
     for (const at_json *i = v->child; i->next; i = i->next)
         if (i->kind != AT_JSON_NUMBER ||
             i->next->kind != (i->next->next ? AT_JSON_NUMBER : AT_JSON_STRING))
@@ -55,42 +23,43 @@ static bool is_flat_tensor(const at_json *v) {
 }
 
 static void append_tensor(at_arena *a, at_json *list, const at_json *flat) {
-    at_json *tensor = new_value(a, AT_JSON_ARRAY), *shape = new_value(a, AT_JSON_ARRAY);
+    at_json *tensor = at_json_new(a, AT_JSON_ARRAY), *shape = at_json_new(a, AT_JSON_ARRAY);
     const at_json *v = flat->child;
-    for (; v->next; v = v->next) append(a, shape, NULL, v);
-    append(a, tensor, NULL, new_string(a, "TENSOR"));
-    append(a, tensor, NULL, shape);
-    append(a, tensor, NULL, v);
-    append(a, list, NULL, tensor);
+    for (; v->next; v = v->next) at_json_append(a, shape, NULL, v);
+    at_json_append(a, tensor, NULL, at_json_new_string(a, "TENSOR"));
+    at_json_append(a, tensor, NULL, shape);
+    at_json_append(a, tensor, NULL, v);
+    at_json_append(a, list, NULL, tensor);
 }
 
 /* p or [ph, pw] is [top, left, bottom, right] since. */
 static bool append_padding(at_arena *a, at_json *list, const at_json *padding) {
-    at_json *four = new_value(a, AT_JSON_ARRAY);
-    if (json_is(padding, AT_JSON_NUMBER)) {
-        for (int i = 0; i < 4; i++) append(a, four, NULL, padding);
-    } else if (json_is(padding, AT_JSON_ARRAY) && padding->count == 2) {
-        for (int i = 0; i < 4; i++) append(a, four, NULL, at_json_at(padding, i % 2));
-    } else if (json_is(padding, AT_JSON_ARRAY) && padding->count == 4) {
+    at_json *four = at_json_new(a, AT_JSON_ARRAY);
+    if (at_json_is(padding, AT_JSON_NUMBER)) {
+        for (int i = 0; i < 4; i++) at_json_append(a, four, NULL, padding);
+    } else if (at_json_is(padding, AT_JSON_ARRAY) && padding->count == 2) {
+        for (int i = 0; i < 4; i++) at_json_append(a, four, NULL, at_json_at(padding, i % 2));
+    } else if (at_json_is(padding, AT_JSON_ARRAY) && padding->count == 4) {
         four = at_copy(a, padding, sizeof *padding);
     } else {
         return false;
     }
-    append(a, list, NULL, four);
+    at_json_append(a, list, NULL, four);
     return true;
 }
 
 static void append_dilation(at_arena *a, at_json *list, const at_json *dilation) {
-    at_json *ones = new_value(a, AT_JSON_ARRAY);
-    append(a, ones, NULL, new_int(a, 1));
-    append(a, ones, NULL, new_int(a, 1));
-    append(a, list, NULL, dilation ? dilation : ones);
+    at_json *ones = at_json_new(a, AT_JSON_ARRAY);
+    at_json_append(a, ones, NULL, at_json_new_int(a, 1));
+    at_json_append(a, ones, NULL, at_json_new_int(a, 1));
+    at_json_append(a, list, NULL, dilation ? dilation : ones);
 }
 
 /* What follows the dilation: layouts, in capitals, and the type of the result. */
 static void append_names(at_arena *a, at_json *list, const at_json *rest, const at_json *data,
                          int num_layouts) {
-    const at_json *layout = new_string(a, "NCHW"), *type = at_json_at(data, data->count - 1);
+    const at_json *layout = at_json_new_string(a, "NCHW"),
+                  *type = at_json_at(data, data->count - 1);
     const at_json *layouts[2] = {layout, layout};
     int n = 0;
     for (const at_json *v = rest; v; v = v->next) {
@@ -100,8 +69,8 @@ static void append_names(at_arena *a, at_json *list, const at_json *rest, const 
         else if (n < 2) layouts[n++] = v;
     }
     if (n == 1) layouts[1] = layouts[0];
-    for (int i = 0; i < num_layouts; i++) append(a, list, NULL, layouts[i]);
-    append(a, list, NULL, type);
+    for (int i = 0; i < num_layouts; i++) at_json_append(a, list, NULL, layouts[i]);
+    at_json_append(a, list, NULL, type);
 }
 
 /* ["conv2d", data, kernel, strides, padding, dilation, ...]; the first logs lack the dilation. NULL
@@ -109,15 +78,15 @@ static void append_names(at_arena *a, at_json *list, const at_json *rest, const 
 static const at_json *convolution_args(at_arena *a, const at_json *workload, int num_layouts) {
     const at_json *data = at_json_at(workload, 1), *kernel = at_json_at(workload, 2);
     const at_json *strides = at_json_at(workload, 3), *padding = at_json_at(workload, 4);
-    if (!is_flat_tensor(data) || !is_flat_tensor(kernel) || !json_is(strides, AT_JSON_ARRAY))
+    if (!is_flat_tensor(data) || !is_flat_tensor(kernel) || !at_json_is(strides, AT_JSON_ARRAY))
         return NULL;
-    at_json *args = new_value(a, AT_JSON_ARRAY);
+    at_json *args = at_json_new(a, AT_JSON_ARRAY);
     append_tensor(a, args, data);
     append_tensor(a, args, kernel);
-    append(a, args, NULL, strides);
+    at_json_append(a, args, NULL, strides);
     if (!append_padding(a, args, padding)) return NULL;
     const at_json *dilation = padding->next, *rest = dilation;
-    if (!json_is(dilation, AT_JSON_ARRAY)) dilation = NULL;
+    if (!at_json_is(dilation, AT_JSON_ARRAY)) dilation = NULL;
     else rest = dilation->next;
     append_dilation(a, args, dilation);
     append_names(a, args, rest, data, num_layouts);
@@ -162,8 +131,8 @@ static const char *name_with_key(at_arena *a, const char *task, const char *temp
 
 bool at_is_old_version(const at_json *row) {
     const at_json *v = at_json_get(row, "v");
-    return !at_json_get(row, "input") && json_is(at_json_get(row, "i"), AT_JSON_ARRAY) &&
-           json_is(v, AT_JSON_NUMBER) && v->number == 0.1;
+    return !at_json_get(row, "input") && at_json_is(at_json_get(row, "i"), AT_JSON_ARRAY) &&
+           at_json_is(v, AT_JSON_NUMBER) && v->number == 0.1;
 }
 
 at_status at_upgrade(at_arena *a, const at_json *old, const at_json **out, at_error *err) {
@@ -172,27 +141,27 @@ at_status at_upgrade(at_arena *a, const at_json *old, const at_json **out, at_er
     const at_json *workload = at_json_at(i, 4), *config = at_json_at(i, 5);
     const at_json *index = at_json_get(config, "i"), *code_hash = at_json_get(config, "c");
     const at_json *entity = at_json_get(config, "e"), *key = at_json_get(config, "t");
-    if (!json_is(target, AT_JSON_STRING) || !json_is(task, AT_JSON_STRING) ||
-        !json_is(args, AT_JSON_ARRAY) || !json_is(config, AT_JSON_OBJECT))
+    if (!at_json_is(target, AT_JSON_STRING) || !at_json_is(task, AT_JSON_STRING) ||
+        !at_json_is(args, AT_JSON_ARRAY) || !at_json_is(config, AT_JSON_OBJECT))
         return at_fail(err, AT_E_INPUT,
                        "\"i\" is not [target, task, arguments, {}, workload, configuration]");
     if (!result) return at_fail(err, AT_E_INPUT, "no member \"r\"");
-    const char *template_key = json_is(key, AT_JSON_STRING) ? key->string : "";
+    const char *template_key = at_json_string_or(key, "");
     const struct name_row *row = find_name(a, target->string, task->string, template_key);
     const at_json *rebuilt = row ? convolution_args(a, workload, row->num_layouts) : NULL;
     const char *name = rebuilt ? row->name : name_with_key(a, task->string, template_key);
 
-    at_json *input = new_value(a, AT_JSON_ARRAY), *newer = new_value(a, AT_JSON_OBJECT);
-    append(a, input, NULL, target);
-    append(a, input, NULL, new_string(a, name));
-    append(a, input, NULL, rebuilt ? rebuilt : args);
-    at_json *new_config = new_value(a, AT_JSON_OBJECT);
-    if (index) append(a, new_config, "index", index);
-    if (code_hash) append(a, new_config, "code_hash", code_hash);
-    if (entity) append(a, new_config, "entity", entity);
-    append(a, newer, "input", input);
-    append(a, newer, "config", new_config);
-    append(a, newer, "result", result);
+    at_json *input = at_json_new(a, AT_JSON_ARRAY), *newer = at_json_new(a, AT_JSON_OBJECT);
+    at_json_append(a, input, NULL, target);
+    at_json_append(a, input, NULL, at_json_new_string(a, name));
+    at_json_append(a, input, NULL, rebuilt ? rebuilt : args);
+    at_json *new_config = at_json_new(a, AT_JSON_OBJECT);
+    if (index) at_json_append(a, new_config, "index", index);
+    if (code_hash) at_json_append(a, new_config, "code_hash", code_hash);
+    if (entity) at_json_append(a, new_config, "entity", entity);
+    at_json_append(a, newer, "input", input);
+    at_json_append(a, newer, "config", new_config);
+    at_json_append(a, newer, "result", result);
     *out = newer;
     return AT_OK;
 }

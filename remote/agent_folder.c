@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json_value.h"
 #include "remote/agent_state.h"
 
 typedef at_agent agent;
@@ -116,11 +117,10 @@ at_status at_agent_put_files(agent *g, at_arena *a, const char *json, at_error *
     if (files->kind != AT_JSON_OBJECT)
         return at_fail(err, AT_E_INPUT, "the task's files are no object");
     for (const at_json *f = files->child; f; f = f->next) {
-        const at_json *data = at_json_get(f, "base64");
+        const char *data = at_json_string_in(f, "base64");
         if (f->kind == AT_JSON_STRING)
             AT_TRY(put_below(g, a, f->key, f->string, strlen(f->string), err));
-        else if (data && data->kind == AT_JSON_STRING)
-            AT_TRY(put_data(g, a, f->key, data->string, err));
+        else if (data) AT_TRY(put_data(g, a, f->key, data, err));
     }
     return AT_OK;
 }

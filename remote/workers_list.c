@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json_value.h"
 #include "remote/core_claim.h"
 #include "remote/link.h"
 #include "remote/own_folder.h"
@@ -19,16 +20,6 @@ enum { MOST_STATE_BYTES = 4096, MOST_WORKERS = 4096 };
 
 typedef AT_VEC(at_worker_state) state_list;
 
-static const char *text_of(const at_json *v, const char *name) {
-    const at_json *x = at_json_get(v, name);
-    return x && x->kind == AT_JSON_STRING ? x->string : "";
-}
-
-static double number_of(const at_json *v, const char *name) {
-    const at_json *x = at_json_get(v, name);
-    return x && x->kind == AT_JSON_NUMBER ? x->number : 0;
-}
-
 /* A line of JSON; what is none is left out. */
 static void add_line(at_arena *a, const char *place, const char *line, size_t len,
                      state_list *out) {
@@ -36,15 +27,15 @@ static void add_line(at_arena *a, const char *place, const char *line, size_t le
     if (out->len == MOST_WORKERS || at_json_parse(a, line, len, &v, NULL) != AT_OK ||
         v->kind != AT_JSON_OBJECT)
         return;
-    double last_at_s = number_of(v, "last_s"), pid = number_of(v, "pid");
+    double last_at_s = at_json_number_in(v, "last_s"), pid = at_json_number_in(v, "pid");
     *at_push(a, out) =
         (at_worker_state){.place = place,
-                          .host = text_of(v, "host"),
-                          .cpu = text_of(v, "cpu"),
+                          .host = at_json_string_or(at_json_get(v, "host"), ""),
+                          .cpu = at_json_string_or(at_json_get(v, "cpu"), ""),
                           .pid = pid > 0 && pid < INT32_MAX ? (int)pid : 0,
-                          .task = text_of(v, "task"),
-                          .peak_gflops = number_of(v, "peak_gflops"),
-                          .last_gflops = number_of(v, "last_gflops"),
+                          .task = at_json_string_or(at_json_get(v, "task"), ""),
+                          .peak_gflops = at_json_number_in(v, "peak_gflops"),
+                          .last_gflops = at_json_number_in(v, "last_gflops"),
                           .last_s = last_at_s > 0 ? at_wall_time_s() - last_at_s : -1};
 }
 

@@ -1,4 +1,5 @@
 /* templates/args_read.c: arguments given by name: "N=10,strides=[2, 1],padding=SAME". */
+#include "base/json_value.h"
 #include "templates/template_int.h"
 
 #include <ctype.h>
@@ -48,9 +49,7 @@ static at_status read_number(reader *r, arg *a, const char *value, const char *i
 static at_status read_form(reader *r, arg *a, const char *value) {
     const at_json *json;
     if (isalpha((unsigned char)*value)) {
-        at_json *word = AT_NEW(r->t->arena, at_json);
-        *word = (at_json){.kind = AT_JSON_STRING, .string = value};
-        json = word;
+        json = at_json_new_string(r->t->arena, value);
     } else if (at_json_parse(r->t->arena, value, strlen(value), &json, r->err) != AT_OK) {
         if (r->err) r->err->status = AT_E_USAGE, at_fail_at(r->err, "--args: %s: ", a->name);
         return AT_E_USAGE;

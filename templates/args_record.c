@@ -9,6 +9,7 @@
  * An array is read by the first form that fits it, which sets what stands behind `with`; arguments
  * are written by the first form whose `with` holds. "IC/ib" is the quotient of two arguments,
  * "N/16" a part of one. */
+#include "base/json_value.h"
 #include "templates/template_int.h"
 
 #include <stdlib.h>
@@ -257,10 +258,7 @@ static at_status set(matcher *m, arg *a, const at_json *v) {
 }
 
 static at_status set_whole(matcher *m, arg *a, int64_t value) {
-    at_json *v = AT_NEW(m->t->arena, at_json);
-    *v = (at_json){
-        .kind = AT_JSON_NUMBER, .is_int = true, .integer = value, .number = (double)value};
-    return set(m, a, v);
+    return set(m, a, at_json_new_int(m->t->arena, value));
 }
 
 /* A number of a pattern stands for an array of such, too: strides of 1 for [1, 1]. */

@@ -1,6 +1,7 @@
 /* engine/search/recorded_space.c: reading a recorded space. */
 #include "engine/search/recorded_space.h"
 
+#include "base/json_value.h"
 #include "engine/search/machine_speeds.h"
 #include "engine/search/file_space.h"
 #include "sketch/sketch.h"
@@ -241,8 +242,8 @@ static bool has_knobs_of_file(at_arena *a, const at_space_file *f, const at_reco
 
 /* Has the template its first knob? A file of another tuner may bear the name of one of ours. */
 static bool is_of_template(const at_space_file *f, const at_recorded *to) {
-    const at_json *name = f->knobs->child ? at_json_get(f->knobs->child, "name") : NULL;
-    return name && name->kind == AT_JSON_STRING && at_space_find_knob(to->space, name->string) >= 0;
+    const char *name = at_json_string_in(f->knobs->child, "name");
+    return name && at_space_find_knob(to->space, name) >= 0;
 }
 
 /* Of no template here: the space is what the file holds. */

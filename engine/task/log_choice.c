@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/json_value.h"
 #include "engine/task/log_others.h"
 #include "engine/task/record_use.h"
 #include "engine/task/template_change.h"
@@ -96,9 +97,9 @@ static bool fits(reading *w, at_logged_task *t, const at_record *r) {
 /* An entity names its sketch first. */
 static bool is_of_sketch(const at_record *r, const char *sketch) {
     const at_config *c = &r->config;
-    const at_json *name =
-        c->num_knobs && !strcmp(c->names[0], AT_SKETCH_KNOB) ? c->entities[0].option : NULL;
-    return name && name->kind == AT_JSON_STRING && !strcmp(name->string, sketch);
+    bool has_sketch = c->num_knobs && !strcmp(c->names[0], AT_SKETCH_KNOB);
+    const char *name = at_json_string_or(has_sketch ? c->entities[0].option : NULL, NULL);
+    return name && !strcmp(name, sketch);
 }
 
 /* Told each record; what is not of use takes no memory. Which record of one template is wanted is

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/json_value.h"
 #include "engine/task/user_template.h"
 #include "records/comments.h"
 #include "records/log.h"
@@ -136,10 +137,8 @@ static void note_texts(void *ctx, const char *line) {
     const char *json = line + strlen(head) - 1;
     at_arena_reset(t->scratch);
     if (!is_text(line) || at_json_parse(t->scratch, json, strlen(json), &v, NULL) != AT_OK) return;
-    const at_json *name = at_json_get(v, "name"), *text = at_json_get(v, "text");
-    if (name && text && name->kind == AT_JSON_STRING && text->kind == AT_JSON_STRING &&
-        at_is_template_name(name->string))
-        note_text(t, name->string, text->string);
+    const char *name = at_json_string_in(v, "name"), *text = at_json_string_in(v, "text");
+    if (name && text && at_is_template_name(name)) note_text(t, name, text);
 }
 
 /* Records of a name that a template has, too. */
