@@ -241,6 +241,13 @@ static void add_next(at_text *out, const at_set_result *r, const at_layer_result
     at_text_add(out, o->template_file ? " -o kernel.c\n" : " -o kernels.c\n");
 }
 
+/* Is there a record that apply would take? */
+static bool has_found(const at_set_result *r) {
+    bool found = false;
+    for (int i = 0; i < r->ways.len; i++) found |= r->ways.data[i].found;
+    return found;
+}
+
 static void add_stats(at_text *out, const at_set_result *r) {
     const at_set_tuning *t = r->tuning;
     at_text_addf(out, "%.3f s: %lld rounds; data and reference made %lld times, %.3f s",
@@ -278,7 +285,7 @@ static at_status print_text(const layers *all, const at_options *o, at_error *er
     at_text_add(&out, "Log ");
     at_text_add_visible(&out, r->log_path ? r->log_path : "");
     at_text_add(&out, ".\n");
-    if (!r->advice && r->log_path) add_next(&out, r, all->of.data[0].best, o);
+    if (!r->advice && r->log_path && has_found(r)) add_next(&out, r, all->of.data[0].best, o);
     if (o->stats && t) add_stats(&out, r);
     if (r->advice) at_text_add_visible(&out, r->advice), at_text_add(&out, "\n");
     return at_print(&out, err);

@@ -68,6 +68,7 @@ static void one_budget(void **state) {
     r = cli_expect(3, "./autotune tune --workload ./net.workload --time 1ms --log t.log");
     assert_int_equal(cli_count_lines(r->out, "sum "), 1);
     assert_non_null(strstr(r->out, "no valid trial: 3 of 3 layers\n"));
+    assert_null(strstr(r->out, "Next: ")); /* apply would find nothing */
     assert_non_null(strstr(r->out, " and 2 more: no trial was made: the time ended first\n"));
     assert_non_null(strstr(r->err, "no trial was made: the time ended first; give a longer"));
     /* Two trials at a time go to a worker: the third task gets none of three. */
