@@ -82,7 +82,7 @@ void at_winner_texts_of(const void *options, at_arena *a, const at_record *r,
     at_session s = {0};
     at_error err;
     *out = (at_winner_texts){0};
-    if (at_select_record(a, &(at_request){0}, r, &chosen, &err) != AT_OK) return;
+    if (at_select_record(a, r, &chosen, &err) != AT_OK) return;
     const at_foreign *own = at_foreign_of(chosen.task);
     if (own) {
         out->source = own->text;

@@ -53,7 +53,7 @@ typedef struct at_far {
     at_status (*begin)(void *self, const at_far_task *task, at_error *err);
     /* The next event, after at most wait_s. AT_E_BUG: no worker is left, and none will come. */
     at_status (*next)(void *self, at_arena *a, double wait_s, at_far_event *out, at_error *err);
-    /* Asks a worker for a trial; best_s: as of at_candidate_run. */
+    /* Asks a worker for a trial; best_s: as of at_candidate_begin. */
     void (*trial)(void *self, int worker, const at_trial_id *id, const char *entity, double best_s);
     /* Asks it for a final of these records (lines of a log). */
     void (*final)(void *self, int worker, const char *records, double budget_s);

@@ -208,7 +208,7 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
     at_states_ask(s, &f->candidate.job);
     int64_t begin_ns = at_now_ns(), begin_core_ns = s->spent.core_ns;
     const double begin_waited_s = at_session_seen(s).waited_s;
-    AT_TRY(at_candidate_run(s, s->scratch, &f->candidate, 0, &r, err));
+    AT_TRY(at_candidate_run(s, s->scratch, &f->candidate, &r, err));
     if (r.error_no) {
         drop_out(g, f, "timed", &r);
     } else if (g->is_paired && !r.extra.pairs.num_ratios) {

@@ -226,7 +226,7 @@ static at_status lend_first(at_session *s, const char *wanted, at_candidate **k,
     AT_TRY(make(s, &config, k, err));
     if (!*k) return AT_OK;
     if (!wanted || !strcmp(wanted, (*k)->kernel->code_hash)) {
-        AT_TRY(at_candidate_run(s, s->arena, *k, 0, &r, err));
+        AT_TRY(at_candidate_run(s, s->arena, *k, &r, err));
         a->links = 0;
         a->of_first = 1;
         a->of_first_error = 0;

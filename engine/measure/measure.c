@@ -1,277 +1,17 @@
-/* engine/measure/measure.c: build, verify, lower, compile, run; and results as records. */
+/* engine/measure/measure.c: a candidate's job is run and timed, and its record says how long it
+ * took. */
 #include "engine/measure/measure.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/measure/foreign_build.h"
-#include "engine/measure/foreign_data.h"
-#include "engine/measure/kernel_job.h"
+#include "engine/measure/bench.h"
 #include "engine/measure/machine.h"
 #include "engine/measure/states.h"
-#include "engine/version.h"
-#include "engine/measure/bench.h"
 
-/* AutoTVM's cost of a failure, and the release whose lines ours are. */
-static const double failed_cost_s = 1e9;
-/* Operations (or bytes): with as many, the slowest kernels take longer than anybody should wait. */
-static const double long_work = 1e8;
 #define UNLIKELY 1.05 /* times the peak: it is measured again */
 enum { MOST_AGAIN = 2 };
-static const char *const tvm_version = "0.12.0";
-
-at_lower_options at_session_lower_options(const at_session *s, const char *name) {
-    const at_cpu *cpu = at_cpu_facts();
-    bool cold = s->options.cache == AT_CACHE_WEIGHTS_COLD;
-    return (at_lower_options){.dialect = s->how.dialect,
-                              .target = s->how.target,
-                              .pack_inline = s->how.packing == AT_PACKING_INLINE,
-                              .name = name,
-                              .row = s->options.row,
-                              .prefetch_above = cold ? cpu->l1d_bytes : cpu->l2_bytes,
-                              .prefetch_room = at_ahead_room(cpu->l2_bytes)};
-}
-
-/* What is wrong with a candidate is no mistake in the input. */
-static at_status of_candidate(at_status status, at_error *err) {
-    return status == AT_E_INPUT ? (err->status = AT_E_NO_VALID) : status;
-}
-
-/* Inputs and outputs are the task's, whatever computes between. */
-static void match_tensors(const at_session *s, at_arena *a, at_candidate *c) {
-    const at_compute *of = c->program->compute, *task = at_task_compute(s->what.task);
-    c->extents = c->program->extents;
-    if (of == task) return;
-    int *tensor_of = AT_NEW_ARRAY(a, int, of->num_tensors);
-    int64_t **extents = AT_NEW_ARRAY(a, int64_t *, task->num_tensors);
-    for (int t = 0; t < of->num_tensors; t++) {
-        int same = at_compute_find(task, of->tensors[t].name);
-        tensor_of[t] = same;
-        if (same >= 0) extents[same] = c->program->extents[t];
-    }
-    c->tensor_of = tensor_of;
-    c->extents = extents;
-}
-
-static at_key key_of(const char *hash) {
-    at_hash h;
-    at_hash_init(&h);
-    at_hash_add_str(&h, hash);
-    return (at_key){h.lo, h.hi};
-}
-
-static at_status build(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
-                       at_error *err) {
-    *out = (at_candidate){.config = *c};
-    AT_TRY(at_task_program(a, s->what.task, c, &out->program, err));
-    match_tensors(s, a, out);
-    if (s->foreign) {
-        AT_TRY(at_foreign_kernel(a, s->what.task, out->program, c, &out->kernel, &out->unit, err));
-        out->key = key_of(out->kernel->code_hash);
-    } else out->key = at_program_key(out->program);
-    return AT_OK;
-}
-
-static at_status lower(at_session *s, at_arena *a, const at_lower_options *o, at_candidate *c,
-                       at_error *err) {
-    s->spent.lowered++;
-    if (s->foreign) return AT_OK; /* it is built as it stands */
-    AT_TRY(at_lower(a, c->program, o, &c->kernel, err));
-    if (s->how.machine) c->bound = at_bound_of(a, c->kernel->lowered, s->how.machine);
-    return AT_OK;
-}
-
-at_status at_candidate_lower(at_session *s, at_arena *a, const at_config *c,
-                             const at_lower_options *o, at_candidate *out, at_error *err) {
-    int64_t begin_ns = at_now_ns();
-    at_status status = build(s, a, c, out, err);
-    if (status == AT_OK) status = lower(s, a, o, out, err);
-    s->spent.lower_ns += at_now_ns() - begin_ns;
-    return of_candidate(status, err);
-}
-
-at_err_no at_error_of_job(at_job_end end) {
-    static const at_err_no numbers[AT_JOB_END_COUNT] = {
-        [AT_JOB_RAN] = AT_ERR_NONE,
-        [AT_JOB_NOT_COMPILED] = AT_ERR_COMPILE_HOST,
-        [AT_JOB_COMPILE_TIMEOUT] = AT_ERR_BUILD_TIMEOUT,
-        [AT_JOB_CRASHED] = AT_ERR_RUNTIME,
-        [AT_JOB_TIMEOUT] = AT_ERR_RUN_TIMEOUT,
-        [AT_JOB_WRONG] = AT_ERR_WRONG_ANSWER,
-        [AT_JOB_LOST] = AT_ERR_UNKNOWN,
-    };
-    return numbers[end];
-}
-
-static bool fail(at_arena *a, at_record *r, at_err_no error_no, const char *text) {
-    r->error_no = error_no;
-    r->extra.error = at_strdup(a, text);
-    r->extra.accuracy = (at_accuracy){0}; /* which only what is refused for it keeps */
-    r->extra.check = error_no == AT_ERR_WRONG_ANSWER ? AT_CHECK_FAILED : AT_CHECK_UNCHECKED;
-    r->timestamp_s = at_wall_time_s();
-    r->costs_s = at_copy(a, &failed_cost_s, sizeof failed_cost_s);
-    r->num_costs = 1;
-    return false;
-}
-
-/* What a record of this session says before anything is measured. */
-static void start_record(const at_session *s, const at_config *c, at_record *out) {
-    *out = (at_record){.target = s->how.record_target,
-                       .task = at_task_record_name(s->what.task),
-                       .args = at_task_args(s->what.task),
-                       .config = *c,
-                       .tvm_version = tvm_version};
-    out->extra = (at_extra){.present = true,
-                            .context = s->how.context,
-                            .version = AT_VERSION,
-                            .compiler_version = s->how.compiler_version,
-                            .cpu_flags = s->how.cpu_flags,
-                            .sandbox = s->how.sandbox,
-                            .tuner = s->how.tuner,
-                            .part = "",
-                            .seed = s->options.seed,
-                            .check = AT_CHECK_UNCHECKED,
-                            .in_bytes = s->what.in_bytes,
-                            .of_dots = s->what.dot_terms > 0,
-                            .peak_gflops = s->bench->peak,
-                            .error = "",
-                            .code_hash = "",
-                            .same_as = -1};
-    memcpy(out->extra.context_hash, s->how.context_hash, sizeof s->how.context_hash);
-}
-
-/* A step that began then is done. */
-static bool step_done(at_session *s, at_arena *a, at_record *result, int64_t begin_ns,
-                      at_status status, const at_error *err) {
-    int64_t spent_ns = at_now_ns() - begin_ns;
-    s->spent.lower_ns += spent_ns;
-    result->all_cost_s += (double)spent_ns * 1e-9;
-    return status == AT_OK || fail(a, result, AT_ERR_INSTANTIATION, err->text);
-}
-
-bool at_candidate_build(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
-                        at_record *result) {
-    at_error err;
-    start_record(s, c, result);
-    int64_t begin_ns = at_now_ns();
-    at_status status = build(s, a, c, out, &err);
-    return step_done(s, a, result, begin_ns, status, &err);
-}
-
-bool at_candidate_generate(at_session *s, at_arena *a, at_candidate *c, at_record *result) {
-    at_error err;
-    at_lower_options lo = at_session_lower_options(s, "kernel");
-    lo.memo = s->tiles;
-    lo.can_stop = s->what.work >= long_work;
-    int64_t begin_ns = at_now_ns();
-    at_status status = lower(s, a, &lo, c, &err);
-    if (status == AT_OK) result->extra.code_hash = c->kernel->code_hash;
-    return step_done(s, a, result, begin_ns, status, &err);
-}
-
-bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
-                       at_record *result) {
-    return at_candidate_build(s, a, c, out, result) && at_candidate_generate(s, a, out, result);
-}
-
-void at_candidate_fail(at_arena *a, at_record *r, at_err_no error_no, const char *text) {
-    fail(a, r, error_no, text);
-}
-
-void at_candidate_lose(at_arena *a, at_record *r, const char *why) {
-    fail(a, r, AT_ERR_UNKNOWN, why);
-}
-
-void at_candidate_prune(at_arena *a, at_record *r) {
-    fail(a, r, AT_ERR_INSTANTIATION, at_pruned_text);
-}
-
-/* Tiles name their instruction set themselves; the C around them is integers. With -march=native
- * narrow ones would get instructions of larger sets. Tiles are unrolled as far as is good, and
- * clang's unrolling on top of that costs four times the compile time. */
-static const char *compiler_flags(at_compiler compiler, const at_target *target) {
-    bool is_plain = !target->prelude; /* and shall stay so */
-    if (compiler == AT_GCC) return is_plain ? "-O3 -fno-tree-vectorize" : "-O3";
-    return is_plain ? "-O3 -fno-unroll-loops -fno-vectorize -fno-slp-vectorize"
-                    : "-O3 -fno-unroll-loops";
-}
-
-/* What compilers make the same of is the same code. */
-static at_status build_foreign(at_session *s, at_arena *a, at_candidate *c, at_record *result,
-                               at_object *made, at_error *err) {
-    char hash[33] = "";
-    int64_t number = c->ahead;
-    c->ahead = c->job.ahead = 0;
-    AT_TRY(at_foreign_build(s, a, &c->unit, number, made, hash, err));
-    if (*hash) result->extra.code_hash = at_strdup(a, hash);
-    return AT_OK;
-}
-
-at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_record *result,
-                               bool *compiled, at_error *err) {
-    const at_engine_options *o = &s->options;
-    const at_kernel *k = c->kernel;
-    const at_dataset *d = &s->bench->data;
-    const char *misfit = at_dataset_misfit(d, c->extents);
-    *compiled = !misfit;
-    if (misfit) {
-        fail(a, result, AT_ERR_INSTANTIATION,
-             at_format(a,
-                       "the shape of %s depends on the configuration; its template says with "
-                       "at_layout how "
-                       "the task's own data lie in it",
-                       misfit));
-        return AT_OK;
-    }
-    at_places where = {.at = d->offset, .expected = d->expected, .tensor_of = c->tensor_of};
-    for (; where.num_others < s->bench->num_others; where.num_others++) {
-        where.other_at[where.num_others] = s->bench->others[where.num_others].offset;
-        where.other_expected[where.num_others] = s->bench->others[where.num_others].expected;
-    }
-    if (s->bench->moved.runs)
-        where.moved = &s->bench->moved, where.cover_at = s->bench->cover.offset;
-    c->job = at_kernel_job(a, k, s->how.threads, &where);
-    if (s->foreign && at_foreign_is_unchecked(s))
-        c->job.expected_offset = NULL, c->job.cover_runs = 0;
-    c->job.ahead = c->ahead;
-    c->job.is_foreign = s->foreign != NULL;
-    c->job.has_limits = !d->is_exact;
-    c->job.compiler = s->how.compiler;
-    c->job.unwritten_sign = at_unwritten_sign(at_task_compute(s->what.task));
-    c->job.vector_set = at_vector_set(s->how.target->name);
-    c->job.paranoid = o->paranoid;
-    c->job.number = (int)o->number;
-    c->job.repeat = (int)o->repeat;
-    c->job.min_repeat_ms = o->min_repeat_ms;
-    c->job.flush_bytes = s->bench->flush_bytes;
-    c->job.ring_bytes = s->bench->ring_bytes;
-    c->job.compile_timeout_s = c->job.run_timeout_s = o->timeout_s;
-    if (s->how.compiler == AT_TCC) return AT_OK;
-
-    at_object made;
-    if (s->foreign) AT_TRY(build_foreign(s, a, c, result, &made, err));
-    else
-        AT_TRY(at_build_object(a, s->how.compiler, k->source,
-                               compiler_flags(s->how.compiler, s->how.target), o->timeout_s,
-                               o->stop, &made, err));
-    s->spent.compile_ns += made.compile_ns;
-    result->all_cost_s += (double)made.compile_ns * 1e-9;
-    if (made.end) *compiled = fail(a, result, at_error_of_job(made.end), made.error);
-    else c->job.object = c->object = made.path;
-    return AT_OK;
-}
-
-void at_candidate_ahead(at_session *s, at_arena *a, at_candidate *c) {
-    if (s->foreign) {
-        at_foreign_ahead(s, a, c);
-        return;
-    }
-    at_job code = at_kernel_code(a, c->kernel);
-    code.compiler = s->how.compiler;
-    at_worker_ahead(s->bench->worker, &code, s->options.stop);
-    c->ahead = code.ahead;
-}
 
 static void take_samples(at_arena *a, const at_outcome *o, at_record *r) {
     at_extra *e = &r->extra;
@@ -378,7 +118,7 @@ static at_status end(at_session *s, at_arena *a, at_candidate *c, at_record *res
     c->max_error = outcome.max_error;
     c->of_limit = outcome.of_limit;
     if (outcome.end) {
-        fail(a, result, at_error_of_job(outcome.end), outcome.error);
+        at_candidate_fail(a, result, at_error_of_job(outcome.end), outcome.error);
         return AT_OK;
     }
     result->extra.pairs = (at_paired){0}; /* those of a measurement before */
@@ -460,53 +200,8 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
     return AT_OK;
 }
 
-at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double best_s,
-                           at_record *result, at_error *err) {
-    AT_TRY(at_candidate_begin(s, c, best_s, err));
+at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, at_record *result,
+                           at_error *err) {
+    AT_TRY(at_candidate_begin(s, c, 0, err));
     return at_candidate_end(s, a, c, result, err);
-}
-
-void at_candidate_drop(at_candidate *c) {
-    if (c->object) at_object_remove(c->object);
-    c->object = NULL;
-}
-
-/* Most texts are those of the session, which outlives what is kept. */
-static const char *share(at_arena *a, const char *ours, const char *text) {
-    if (!text) return "";
-    return strcmp(ours, text) ? at_strdup(a, text) : ours;
-}
-
-at_record *at_session_keep(const at_session *s, at_arena *a, const at_record *r, int64_t index) {
-    at_record *kept = at_copy(a, r, sizeof *r);
-    at_extra *e = &kept->extra;
-    if (at_config_at(a, s->what.space, index, &kept->config, NULL) != AT_OK)
-        AT_BUG("index %lld is no point of the space", (long long)index);
-    kept->target = share(a, s->how.record_target, r->target);
-    kept->task = at_task_record_name(s->what.task);
-    kept->args = at_task_args(s->what.task);
-    kept->args_written = NULL;
-    kept->code_hash = r->code_hash ? at_strdup(a, r->code_hash) : NULL;
-    kept->tvm_version = share(a, tvm_version, r->tvm_version);
-    kept->costs_s = at_copy(a, r->costs_s, sizeof *r->costs_s * (size_t)r->num_costs);
-    kept->finals = NULL;
-    kept->num_finals = 0;
-    e->context = s->how.context;
-    memcpy(e->context_hash, s->how.context_hash, sizeof e->context_hash);
-    e->version = share(a, AT_VERSION, e->version);
-    e->compiler_version = share(a, s->how.compiler_version, e->compiler_version);
-    e->cpu_flags = share(a, s->how.cpu_flags, e->cpu_flags);
-    e->sandbox = share(a, s->how.sandbox, e->sandbox);
-    e->tuner = share(a, s->how.tuner, e->tuner);
-    e->part = share(a, "", e->part);
-    e->error = share(a, "", e->error);
-    e->code_hash = share(a, "", e->code_hash);
-    e->check_word = e->check_word ? at_strdup(a, e->check_word) : NULL;
-    e->sample_word = e->sample_word ? at_strdup(a, e->sample_word) : NULL;
-    e->samples_s = at_copy(a, e->samples_s, sizeof *e->samples_s * (size_t)e->num_samples);
-    at_paired *p = &e->pairs;
-    p->ratios = at_copy(a, p->ratios, sizeof *p->ratios * (size_t)p->num_ratios);
-    p->first = p->first ? at_strdup(a, p->first) : "";
-    p->states = p->states ? at_strdup(a, p->states) : "";
-    return kept;
 }

@@ -105,7 +105,7 @@ static at_status try_open(at_verifier *v, const at_record *r, at_error *err) {
     at_selection chosen = {0};
     at_session *s = &v->session;
     AT_TRY(at_engine_check(&v->options, err));
-    AT_TRY(at_select_record(v->arena, &(at_request){0}, r, &chosen, err));
+    AT_TRY(at_select_record(v->arena, r, &chosen, err));
     at_session_open_chosen(&v->options, &chosen, s);
     v->is_open = true;
     AT_TRY(at_session_context(s, true, err));
@@ -224,7 +224,7 @@ static at_status measure_in_pairs(at_verifier *v, const at_record *r, at_candida
     c->job.border_level = level;
     c->job.pair_seed = s->options.seed;
     at_states_ask(s, &c->job);
-    AT_TRY(at_candidate_run(s, s->scratch, c, 0, &again, err));
+    AT_TRY(at_candidate_run(s, s->scratch, c, &again, err));
     c->job.pairs = 0;
     c->job.border_level = 0;
     *done = again.error_no || again.extra.pairs.num_ratios;
@@ -246,7 +246,7 @@ static at_status measure_alone(at_verifier *v, const at_record *r, at_candidate 
     const double was_s = out->recorded_s;
     for (int i = 0; i < MOST_TRIES && out->verdict != AT_REPRODUCED; i++) {
         at_record again = *now;
-        AT_TRY(at_candidate_run(s, s->scratch, c, 0, &again, err));
+        AT_TRY(at_candidate_run(s, s->scratch, c, &again, err));
         if (again.error_no) {
             *now = again;
             return AT_OK;

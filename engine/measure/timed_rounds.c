@@ -19,7 +19,7 @@ static at_status time_rounds(at_session *s, at_candidate *c, at_record *r, at_ti
     int n = 0;
     do {
         *r = made;
-        AT_TRY(at_candidate_run(s, s->arena, c, 0, r, err));
+        AT_TRY(at_candidate_run(s, s->arena, c, r, err));
         AT_TRY(at_session_measure_peak(s, err));
         if (r->error_no) return AT_OK;
         costs_s[n] = at_record_mean(r);

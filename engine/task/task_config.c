@@ -122,10 +122,9 @@ static at_status select_task(at_arena *a, const at_request *q, const char *task,
     return at_weight_task(a, q, at_json_text(a, args), out, err);
 }
 
-at_status at_select_record(at_arena *a, const at_request *q, const at_record *r, at_selection *out,
-                           at_error *err) {
+at_status at_select_record(at_arena *a, const at_record *r, at_selection *out, at_error *err) {
     out->record = r;
-    return select_task(a, q, r->task, r->args, out, err);
+    return select_task(a, &(at_request){0}, r->task, r->args, out, err);
 }
 
 static at_status select_logged(at_arena *a, const at_engine_options *o, const at_request *q,

@@ -82,10 +82,9 @@ at_status at_select_logged(at_arena *a, const at_engine_options *o, const at_req
  */
 at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char *text,
                             at_selection *out, at_error *err);
-/* The task of a record; its configuration is not looked at. q: of the weight. AT_E_USAGE: there is
- * no such template, or its arguments are wrong. */
-at_status at_select_record(at_arena *a, const at_request *q, const at_record *r, at_selection *out,
-                           at_error *err);
+/* The task of a record; its configuration is not looked at. AT_E_USAGE: there is no such template,
+ * or its arguments are wrong. */
+at_status at_select_record(at_arena *a, const at_record *r, at_selection *out, at_error *err);
 /* A record's configuration, of its task. AT_E_INPUT: it is none. */
 at_status at_config_of_record(at_arena *a, const at_task *t, const at_record *r, at_config *out,
                               at_error *err);

@@ -89,7 +89,7 @@ static void again_beside_a_new_peak(void **state) {
     at_error err = {0};
     make_kernel(&s, &k, &r);
     s.bench->peak = s.bench->peak_gflops = 1e-3;
-    assert_int_equal(at_candidate_run(&s, s.arena, &k, 0, &r, &err), AT_OK);
+    assert_int_equal(at_candidate_run(&s, s.arena, &k, &r, &err), AT_OK);
     assert_int_equal(r.error_no, AT_ERR_NONE);
     assert_true(s.bench->disturbed >= 1 && s.bench->peak_gflops > 1);
     assert_true(r.extra.gflops < 2 * s.bench->peak_gflops);
@@ -107,9 +107,9 @@ static void unlikely_is_measured_again(void **state) {
     make_kernel(&s, &k, &r);
     bool again = false; /* beside a new peak */
     for (int i = 0; i < 50 && !again; i++) {
-        assert_int_equal(at_candidate_run(&s, s.arena, &k, 0, &r, &err), AT_OK);
+        assert_int_equal(at_candidate_run(&s, s.arena, &k, &r, &err), AT_OK);
         double low = s.bench->peak = s.bench->peak_gflops = r.extra.gflops / 1.8;
-        assert_int_equal(at_candidate_run(&s, s.arena, &k, 0, &r, &err), AT_OK);
+        assert_int_equal(at_candidate_run(&s, s.arena, &k, &r, &err), AT_OK);
         assert_int_equal(r.error_no, AT_ERR_NONE);
         again = s.bench->peak_gflops > low;
     }
@@ -133,7 +133,7 @@ static void never_a_result(void **state) {
     assert_int_equal(at_candidate_lower(&large, large.arena, &c, &o, &large_k, &err), AT_OK);
     k.kernel->lowered = large_k.kernel->lowered;
     s.what.flops = s.what.work = large.what.flops;
-    assert_int_equal(at_candidate_run(&s, s.arena, &k, 0, &r, &err), AT_OK);
+    assert_int_equal(at_candidate_run(&s, s.arena, &k, &r, &err), AT_OK);
     assert_int_equal(r.error_no, AT_ERR_UNKNOWN);
     assert_non_null(strstr(r.extra.error, "faster than its multiply-adds can be"));
     at_session_close(&large);

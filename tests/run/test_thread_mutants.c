@@ -57,7 +57,7 @@ static at_err_no verdict(at_session *s, const at_candidate *k, const char *text)
     at_error err = {0};
     changed.job.source = text;
     changed.job.run_only = true;
-    if (at_candidate_run(s, s->arena, &changed, 0, &r, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_candidate_run(s, s->arena, &changed, &r, &err) != AT_OK) fail_msg("%s", err.text);
     return r.error_no;
 }
 
