@@ -241,6 +241,18 @@ void at_tell_common_losses(const at_exchange *x, const at_record *records, int n
 
 /* ---- records -------------------------------------------------------------------------------- */
 
+void at_add_times_ms(at_text *out, const at_record *r) {
+    const at_extra *e = &r->extra;
+    const double *s = e->num_samples ? e->samples_s : r->costs_s;
+    int n = e->num_samples ? e->num_samples : r->num_costs;
+    at_text_add(out, "[");
+    for (int i = 0; i < n; i++) {
+        if (i) at_text_add(out, ", ");
+        at_text_add_double(out, at_milliseconds(s[i]));
+    }
+    at_text_add(out, "]");
+}
+
 void at_record_fail(at_record *r, int error_no) {
     static const double failure_cost_s = 1e9;
     r->error_no = error_no;

@@ -43,6 +43,8 @@ void at_tell_common_losses(const at_exchange *x, const at_record *records, int n
 /* A number that JSON has, whatever a log says. */
 static inline double at_milliseconds(double seconds) { return fmin(seconds * 1e3, DBL_MAX); }
 
+/* Its samples, or its costs where it has none: a list of milliseconds. */
+void at_add_times_ms(at_text *out, const at_record *r);
 /* Sets costs of a failure. */
 void at_record_fail(at_record *r, int error_no);
 /* "device" or, where it is none, a target that says so. */

@@ -121,15 +121,9 @@ static void add_entry(at_text *out, const char *key, const entry *e) {
     at_text_add(out, "\"time\": ");
     if (r->error_no) at_text_add_json_string(out, failure_name(r->error_no));
     else {
-        const double *s = r->extra.num_samples ? r->extra.samples_s : r->costs_s;
-        int n = r->extra.num_samples ? r->extra.num_samples : r->num_costs;
         at_text_add_double(out, at_milliseconds(at_record_mean(r)));
-        at_text_add(out, ", \"times\": [");
-        for (int i = 0; i < n; i++) {
-            if (i) at_text_add(out, ", ");
-            at_text_add_double(out, at_milliseconds(s[i]));
-        }
-        at_text_add(out, "]");
+        at_text_add(out, ", \"times\": ");
+        at_add_times_ms(out, r);
     }
     at_text_add(out, ", \"compile_time\": 0, \"verification_time\": 0, \"benchmark_time\": ");
     at_text_add_double(out, at_milliseconds(r->all_cost_s));

@@ -20,18 +20,14 @@ static const char *invalidity_of(int error_no) {
 }
 
 static void add_times(at_text *out, const at_record *r) {
-    const double *s = r->extra.num_samples ? r->extra.samples_s : r->costs_s;
-    int n = r->error_no ? 0 : r->extra.num_samples ? r->extra.num_samples : r->num_costs;
     /* AutoTVM has one time for all; the names of the schema and of Kernel Tuner's writer. */
     at_text_add(out, "{\"compilation_time\": 0, \"compilation\": 0, \"framework\": 0, "
                      "\"search_algorithm\": 0, \"validation\": 0, \"benchmark\": ");
     at_text_add_double(out, at_milliseconds(r->all_cost_s));
-    at_text_add(out, ", \"runtimes\": [");
-    for (int i = 0; i < n; i++) {
-        if (i) at_text_add(out, ", ");
-        at_text_add_double(out, at_milliseconds(s[i]));
-    }
-    at_text_add(out, "]}");
+    at_text_add(out, ", \"runtimes\": ");
+    if (r->error_no) at_text_add(out, "[]");
+    else at_add_times_ms(out, r);
+    at_text_add(out, "}");
 }
 
 static void add_measurement(at_text *out, const char *name, double value, const char *unit) {

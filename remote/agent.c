@@ -52,10 +52,7 @@ static at_status measure(agent *g, at_arena *a, const at_frame *f, at_error *err
         g->last_gflops = r.extra.gflops;
         g->last_at_s = at_wall_time_s();
     }
-    const at_trial_id id = {.search = f->search,
-                            .epoch = (int)f->epoch,
-                            .number = (int64_t)f->number,
-                            .attempt = (int)f->attempt};
+    const at_trial_id id = at_frame_trial(f);
     const at_frame result = at_result_frame(&id, &r);
     at_agent_say_result(g, &result);
     at_arena_reset(t->s.scratch);
@@ -125,8 +122,7 @@ static waiting *next_frame(agent *g) {
     return w;
 }
 
-at_agent_end at_agent_serve(at_link *l, double lease_s, const volatile int *stop,
-                            const at_agent_told *told) {
+at_agent_end at_agent_serve(at_link *l, const volatile int *stop, const at_agent_told *told) {
     agent *g = calloc(1, sizeof *g);
     pthread_t listener;
     AT_NEED(g);
@@ -134,7 +130,7 @@ at_agent_end at_agent_serve(at_link *l, double lease_s, const volatile int *stop
     l->takes_tasks = true;
     g->stop_all = stop;
     g->told = told;
-    g->lease_s = lease_s;
+    g->lease_s = AT_LEASE_S;
     g->heard_ns = at_now_ns();
     g->last = &g->first;
     pthread_mutex_init(&g->lock, NULL);
@@ -167,7 +163,7 @@ at_status at_agent_main(int in, int out, const volatile int *stop, at_error *err
     if (write(out, magic, sizeof magic - 1) != (ssize_t)sizeof magic - 1)
         return at_fail(err, AT_E_OUTPUT, "agent: nobody reads its output");
     at_link_of_pipes(&link, in, out);
-    at_agent_end end = at_agent_serve(&link, AT_LEASE_S, stop, NULL);
+    at_agent_end end = at_agent_serve(&link, stop, NULL);
     if (end == AT_AGENT_GARBLED)
         return at_fail(err, AT_E_INPUT, "agent: what came on standard input is not from a search");
     if (end == AT_AGENT_SILENT)

@@ -17,10 +17,9 @@ typedef struct at_agent_told {
     void *ctx;
 } at_agent_told;
 
-/* Serves one search, takes the link. lease_s: until the search says another. *stop, told may be
- * NULL. */
-at_agent_end at_agent_serve(at_link *l, double lease_s, const volatile int *stop,
-                            const at_agent_told *told);
+/* Serves one search, takes the link. The lease is AT_LEASE_S until the search says another. *stop,
+ * told may be NULL. */
+at_agent_end at_agent_serve(at_link *l, const volatile int *stop, const at_agent_told *told);
 
 /* The begin of a line that says which worker it is, {"host": .., "pid": .., "cpu": .., and goes on
  * with a comma or ends (agent_task.c). */

@@ -10,6 +10,7 @@
 
 #include "remote/core_claim.h"
 #include "remote/fleet_state.h"
+#include "remote/result.h"
 
 static const double alive_part = 1.0 / 6; /* of the lease: so often something is said */
 /* At all workers: what only time tells of, and files where nobody tells of them. */
@@ -121,14 +122,10 @@ static void trial(void *self, int number, const at_trial_id *id, const char *ent
     fleet *f = self;
     worker *w = f->workers[number];
     if (w->state != AT_FLEET_READY) return; /* that it left is told next */
-    at_fleet_put(f, w,
-                 &(at_frame){.type = AT_FRAME_TRIAL,
-                             .search = id->search,
-                             .epoch = (uint32_t)id->epoch,
-                             .number = (uint64_t)id->number,
-                             .attempt = (uint32_t)id->attempt,
-                             .entity = entity,
-                             .best_s = best_s});
+    at_frame frame = at_trial_frame(AT_FRAME_TRIAL, id);
+    frame.entity = entity;
+    frame.best_s = best_s;
+    at_fleet_put(f, w, &frame);
 }
 
 static void final(void *self, int number, const char *records, double budget_s) {

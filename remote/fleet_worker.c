@@ -23,8 +23,11 @@ void at_fleet_tell(worker *w, const char *text) {
 
 worker *at_fleet_add(fleet *f, const at_spot *spot, const char *name) {
     worker *w = AT_NEW(f->arena, worker);
-    *w = (worker){.number = f->num_workers, .spot = spot, .name = name, .arena = at_arena_new()};
-    w->link = (at_link){.in = -1, .out = -1, .errors = -1};
+    *w = (worker){.number = f->num_workers,
+                  .spot = spot,
+                  .name = name,
+                  .arena = at_arena_new(),
+                  .link = at_link_none()};
     f->workers[f->num_workers++] = w;
     return w;
 }

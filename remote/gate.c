@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "remote/drop_box.h"
@@ -27,7 +26,6 @@ struct at_gate {
 
 at_status at_gate_open(const char *path, bool make, at_gate **out, at_error *err) {
     at_gate *g = calloc(1, sizeof *g);
-    uint64_t number;
     AT_NEED(g);
     g->top = g->searches = g->own = -1;
     g->arena = at_arena_new();
@@ -35,9 +33,7 @@ at_status at_gate_open(const char *path, bool make, at_gate **out, at_error *err
     *out = g;
     AT_TRY(at_own_folder(AT_FDCWD, path, make, &g->top, err));
     AT_TRY(at_own_folder(g->top, "searches", true, &g->searches, err));
-    if (getrandom(&number, sizeof number, 0) != sizeof number)
-        return at_fail(err, AT_E_BUG, "no random numbers: %s", strerror(errno));
-    snprintf(g->name, sizeof g->name, "S-%016llx", (unsigned long long)number);
+    AT_TRY(at_own_name('S', g->name, err));
     return at_own_folder(g->searches, g->name, true, &g->own, err);
 }
 
@@ -59,7 +55,7 @@ void at_gate_close(at_gate *g) {
 
 static at_status enter(at_gate *g, const char *worker, at_link *l, at_error *err) {
     int fd;
-    *l = (at_link){.in = -1, .out = -1, .errors = -1};
+    *l = at_link_none();
     AT_TRY(at_own_folder(g->own, worker, false, &fd, err));
     at_status s = at_drop_open(fd, "from", "to", &l->drop, err);
     close(fd);

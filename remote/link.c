@@ -43,7 +43,8 @@ static _Noreturn void become(char *const argv[], int in, int out, int errors, pi
 
 at_status at_link_start(at_link *l, char *const argv[], int orphan_signal, at_error *err) {
     int to[2], from[2], errors[2];
-    *l = (at_link){.in = -1, .out = -1, .errors = -1, .greets = true};
+    *l = at_link_none();
+    l->greets = true;
     if (pipe2(to, O_CLOEXEC)) return at_fail(err, AT_E_BUG, "no pipe: %s", strerror(errno));
     if (pipe2(from, O_CLOEXEC)) {
         close(to[0]), close(to[1]);
@@ -213,5 +214,5 @@ void at_link_close(at_link *l) {
     at_drop_free(l->drop);
     at_text_free(&l->got);
     at_text_free(&l->unsent);
-    *l = (at_link){.in = -1, .out = -1, .errors = -1};
+    *l = at_link_none();
 }

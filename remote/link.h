@@ -24,6 +24,8 @@ typedef struct at_link {
     char last_words[AT_LAST_WORDS]; /* the end of what came on errors */
 } at_link;
 
+/* Of no peer yet. */
+static inline at_link at_link_none(void) { return (at_link){.in = -1, .out = -1, .errors = -1}; }
 /* Pipes that are there already; borrowed. */
 void at_link_of_pipes(at_link *l, int in, int out);
 /* Starts a program with its standard files on pipes, and has it sent a signal where the calling

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +44,14 @@ at_status at_own_folder(int at, const char *name, bool make, int *fd, at_error *
                        name);
     return at_fail(err, AT_E_INPUT, "%s is open to others (mode %o); chmod 700 closes it", name,
                    (unsigned)(st.st_mode & 07777));
+}
+
+at_status at_own_name(char kind, char out[32], at_error *err) {
+    uint64_t number;
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
+        return at_fail(err, AT_E_BUG, "no random numbers: %s", strerror(errno));
+    snprintf(out, 32, "%c-%016llx", kind, (unsigned long long)number);
+    return AT_OK;
 }
 
 bool at_own_file_put(int folder, const char *name, const void *data, size_t len) {

@@ -13,6 +13,8 @@ at_status at_own_folder(int at, const char *name, bool make, int *fd, at_error *
 bool at_own_file_put(int folder, const char *name, const void *data, size_t len);
 /* Appends what is in it, at most so many bytes; false: it is not there, or not this user's. */
 bool at_own_file_get(int folder, const char *name, size_t most_bytes, at_text *out);
+/* A name that nobody else takes: kind, - and 16 random digits. AT_E_BUG */
+at_status at_own_name(char kind, char out[32], at_error *err);
 /* With all in it, down to a few levels. */
 void at_own_folder_remove(int at, const char *name);
 

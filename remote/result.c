@@ -8,13 +8,24 @@
 
 enum { MOST_SAMPLES = 1 << 16, MOST_ERROR_BYTES = 1 << 16, HASH_DIGITS = 32 };
 
+at_frame at_trial_frame(at_frame_type type, const at_trial_id *id) {
+    return (at_frame){.type = type,
+                      .search = id->search,
+                      .epoch = (uint32_t)id->epoch,
+                      .number = (uint64_t)id->number,
+                      .attempt = (uint32_t)id->attempt};
+}
+
+at_trial_id at_frame_trial(const at_frame *f) {
+    return (at_trial_id){.search = f->search,
+                         .epoch = (int)(f->epoch & INT32_MAX),
+                         .number = (int64_t)f->number,
+                         .attempt = (int)(f->attempt & INT32_MAX)};
+}
+
 at_frame at_result_frame(const at_trial_id *id, const at_record *r) {
-    at_frame f = {.type = AT_FRAME_RESULT,
-                  .search = id->search,
-                  .epoch = (uint32_t)id->epoch,
-                  .number = (uint64_t)id->number,
-                  .attempt = (uint32_t)id->attempt,
-                  .result = *r};
+    at_frame f = at_trial_frame(AT_FRAME_RESULT, id);
+    f.result = *r;
     return f;
 }
 
@@ -63,10 +74,7 @@ static bool is_fine(const at_record *r) {
 bool at_result_read(const at_frame *f, const at_record *ready, at_record *out, at_trial_id *id) {
     const at_record *said = &f->result;
     const at_extra *x = &said->extra;
-    *id = (at_trial_id){.search = f->search,
-                        .epoch = (int)(f->epoch & INT32_MAX),
-                        .number = (int64_t)f->number,
-                        .attempt = (int)(f->attempt & INT32_MAX)};
+    *id = at_frame_trial(f);
     if (!is_fine(said)) return false;
     *out = *ready;
     out->config = (at_config){.index = said->config.index};

@@ -5,6 +5,9 @@
 
 #include "remote/frame.h"
 
+/* The trial that a frame is about, and back. */
+at_frame at_trial_frame(at_frame_type type, const at_trial_id *id);
+at_trial_id at_frame_trial(const at_frame *f);
 /* Of this trial; borrows r. */
 at_frame at_result_frame(const at_trial_id *id, const at_record *r);
 /* The record and its trial, as far as the agent tells; texts and numbers are the frame's, and of

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -109,7 +108,7 @@ static at_status enter(work *w, const char *search, char box[64], at_link *l, at
     char beside[80];
     snprintf(box, 64, "%s-%d", w->name, ++w->served);
     snprintf(beside, sizeof beside, ".%s", box);
-    *l = (at_link){.in = -1, .out = -1, .errors = -1};
+    *l = at_link_none();
     AT_TRY(at_own_folder(w->searches, search, false, &at, err));
     at_status s = at_own_folder(at, beside, true, &fd, err);
     if (s == AT_OK) {
@@ -133,7 +132,7 @@ static void serve(work *w, seen *s) {
         s->changed_ns = 0;
         return;
     }
-    at_agent_serve(&link, AT_LEASE_S, w->stop, &(at_agent_told){put_state, w});
+    at_agent_serve(&link, w->stop, &(at_agent_told){put_state, w});
     int at;
     if (at_own_folder(w->searches, name, false, &at, NULL) == AT_OK) {
         at_own_folder_remove(at, box);
@@ -155,15 +154,11 @@ static seen *choose(work *w) {
 }
 
 static at_status open_all(work *w, const char *path, at_error *err) {
-    uint64_t number;
     w->top = w->searches = w->workers = -1;
     AT_TRY(at_own_folder(AT_FDCWD, path, false, &w->top, err));
     AT_TRY(at_own_folder(w->top, "searches", true, &w->searches, err));
     AT_TRY(at_own_folder(w->top, "workers", true, &w->workers, err));
-    if (getrandom(&number, sizeof number, 0) != sizeof number)
-        return at_fail(err, AT_E_BUG, "no random numbers: %s", strerror(errno));
-    snprintf(w->name, sizeof w->name, "W-%016llx", (unsigned long long)number);
-    return AT_OK;
+    return at_own_name('W', w->name, err);
 }
 
 at_status at_work_main(const char *path, double idle_s, bool once, const volatile int *stop,
