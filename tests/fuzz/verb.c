@@ -76,10 +76,14 @@ static const char *content(int fd) {
 }
 
 fuzz_output fuzz_verb(const char *words) {
-    char *argv[16], *rest = at_strdup(arena, words);
+    enum { MOST_WORDS = 32 };
+    char *argv[MOST_WORDS + 1], *rest = at_strdup(arena, words);
     int argc = 1, saved[2], caught[2];
     argv[0] = "autotune";
-    for (char *word; (word = strsep(&rest, " "));) argv[argc++] = word;
+    for (char *word; (word = strsep(&rest, " "));) {
+        AT_ASSERT(argc < MOST_WORDS);
+        argv[argc++] = word;
+    }
     argv[argc] = NULL;
     fflush(NULL);
     for (int i = 0; i < 2; i++) {
