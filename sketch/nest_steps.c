@@ -17,10 +17,13 @@
  *     n, m => @x_turned = n, m              m0:para, n0 =>
  *     n, m => @s[running] = n, m // 0           n1, m1 => @x_turned = {n0, n1}/n, {m0, m1}/m
  *     m, n => @out = m, n             ->        n1, m1:vec => @s[running] = {n0, n1}/n, {m0, m1}/m
- *                                               m1, n1 => @out = {m0, m1}/m, {n0, n1}/n  */
+ *                                               m1, n1 => @out = {m0, m1}/m, {n0, n1}/n
+ *
+ * block, unrolled: the same where there are few steps: all of n1:unroll, m1:vec, so that rows are
+ * turned as they are loaded and stored.  */
 #include "sketch/nests.h"
 
-enum { NONE = -1 };
+enum { NONE = -1, MOST_UNROLLED_STEPS = 32 };
 
 /* The two stages; axes of what is kept. */
 typedef struct pair {
@@ -246,7 +249,12 @@ typedef struct turned_block {
     const char *parts[AT_FACTS_MAX_AXES][2]; /* [axis of what is kept] around it, and within */
     const char *outer[AT_FACTS_MAX_AXES];    /* the loops around it, in their order */
     int num_outer;
+    bool is_unrolled;
 } turned_block;
+
+static bool has_few_steps(const pair *p) {
+    return p->f->extents[p->kept][p->step] <= MOST_UNROLLED_STEPS;
+}
 
 static int lanes_of(const pair *p) { return tensor_of(p, p->kept)->num_axes - 1; }
 
@@ -255,13 +263,18 @@ static at_status order_block(const pair *p, const turned_block *b, int stage, bo
     at_edit e = {.kind = AT_EDIT_ORDER, .stage = tensor_of(p, stage)->name};
     int n = 0;
     for (; n < b->num_outer; n++) e.names[n] = b->outer[n];
-    e.names[n + steps_last] = b->parts[p->step][1];
-    e.names[n + !steps_last] = b->parts[lanes_of(p)][1];
-    return sketch_step(p->s, &e);
+    const char *steps = b->parts[p->step][1], *lanes = b->parts[lanes_of(p)][1];
+    e.names[n + steps_last] = steps;
+    e.names[n + !steps_last] = lanes;
+    AT_TRY(sketch_step(p->s, &e));
+    if (b->is_unrolled) AT_TRY(sketch_mark(p->s, e.stage, steps, AT_ANN_UNROLL));
+    if (b->is_unrolled || stage == p->kept) AT_TRY(sketch_mark(p->s, e.stage, lanes, AT_ANN_VEC));
+    return AT_OK;
 }
 
 static at_status make_turned(const pair *p, turned_block *b) {
-    static const at_part_limit one = {.vectors = 1}, many = {.wide = 64, .narrow = 64};
+    static const at_part_limit one = {.vectors = 1}, few = {.vectors = 4},
+                               many = {.wide = 64, .narrow = 64};
     const at_tensor *r = tensor_of(p, p->reader);
     const int last = lanes_of(p);
     for (int k = 0; k < last; k++)
@@ -269,13 +282,13 @@ static at_status make_turned(const pair *p, turned_block *b) {
             b->parts[k][0] = r->axes[p->axis[k]].name;
             b->outer[b->num_outer++] = b->parts[k][0];
         }
-    AT_TRY(sketch_split_by(p->s, r->name, r->axes[p->axis[last]].name, "4 8 16 32", one,
-                           b->parts[last]));
-    AT_TRY(sketch_split_by(p->s, r->name, r->axes[p->axis[p->step]].name, "16 32 64 128", many,
-                           b->parts[p->step]));
+    AT_TRY(sketch_split_by(p->s, r->name, r->axes[p->axis[last]].name, "4 8 16 32 64",
+                           has_few_steps(p) ? few : one, b->parts[last]));
+    AT_TRY(sketch_split_by(p->s, r->name, r->axes[p->axis[p->step]].name,
+                           b->is_unrolled ? "4 8 16" : "16 32 64 128", many, b->parts[p->step]));
     b->outer[b->num_outer++] = b->parts[last][0];
     b->outer[b->num_outer++] = b->parts[p->step][0];
-    AT_TRY(order_block(p, b, p->reader, true));
+    AT_TRY(order_block(p, b, p->reader, !b->is_unrolled));
     return sketch_mark(p->s, r->name, b->outer[0], AT_ANN_PARA);
 }
 
@@ -301,16 +314,15 @@ static at_status put_in_block(const pair *p, const turned_block *b, int stage, i
                       b->parts[p->step][0]);
 }
 
-static at_status make_block(const pair *p) {
+static at_status make_block(const pair *p, bool is_unrolled) {
     const at_tensor *t = tensor_of(p, p->kept);
-    turned_block b = {.num_outer = 0};
+    turned_block b = {.is_unrolled = is_unrolled};
     int axes[AT_FACTS_MAX_AXES], num;
     const at_expr *const *reads = at_compute_reads(p->f->compute, p->kept, &num);
     for (int k = 0; k < t->num_axes; k++) axes[k] = k;
     if (!t->is_recurrence) AT_TRY(sketch_step_of(p->s, AT_EDIT_RUNNING, t->name));
     AT_TRY(make_turned(p, &b));
     AT_TRY(put_in_block(p, &b, p->kept, p->reader, axes));
-    AT_TRY(sketch_mark(p->s, t->name, b.parts[lanes_of(p)][1], AT_ANN_VEC));
     for (int i = 0; i < num; i++) {
         if (!is_own_copy(p, reads[i]) || sketch_is_joined(p->s, reads[i]->ref)) continue;
         for (int d = 0; d < reads[i]->nargs; d++) axes[d] = axis_of_copy(p, reads[i]->arg[d]);
@@ -322,13 +334,16 @@ static at_status make_block(const pair *p) {
 void nest_find_step(const sketch_state *s, int stage, nest_choices *out) {
     pair p = {.arena = s->arena, .f = s->facts, .reader = stage};
     if (sketch_stands_beside(s, stage) || !find_kept(&p)) return;
-    if (turns(&p))
-        nest_add(out, tensor_of(&p, p.kept)->axes[p.step].name, -1)->blocked = p.axis[p.step];
+    for (int all = 0; turns(&p) && all < 1 + has_few_steps(&p); all++) {
+        nest_choice *c = nest_add(out, tensor_of(&p, p.kept)->axes[p.step].name, -1);
+        c->blocked = p.axis[p.step];
+        c->all = all;
+    }
     nest_add(out, tensor_of(&p, p.kept)->axes[p.step].name, -1);
 }
 
 at_status nest_make_step(sketch_state *s, int stage, const nest_choice *c) {
     pair p = {.arena = s->arena, .f = s->facts, .s = s, .reader = stage};
     if (!find_kept(&p)) return AT_E_INPUT;
-    return c->blocked >= 0 ? make_block(&p) : make_step(&p);
+    return c->blocked >= 0 ? make_block(&p, c->all) : make_step(&p);
 }
