@@ -136,14 +136,15 @@ static void fill_floats(at_text *out, const char *p, long n, const at_fill *f, b
 
 /* As at_data_wholes has them. */
 static void fill_wholes(at_text *out, const at_face_tensor *t, const char *p, const at_draw *draw) {
-    const at_wholes w = at_data_wholes(t->type, draw->is_coarse, &draw->fill[t->tensor]);
+    const at_wholes w = at_data_wholes(t->type, &draw->fill[t->tensor]);
     const char *c = at_type_of(t->type)->c;
     const long n = (long)t->elements;
     at_text_addf(
         out,
         "    for (long i = 0; i < %ldL; i++) %s[i] = (%s)(%lldL * (long)(at_next_2(&state) "
-        "%% %lldUL) - %lldL);\n",
-        n, p, c, (long long)w.step, (long long)((w.hi - w.lo) / w.step + 1), (long long)-w.lo);
+        "%% %lldUL) - %lldL%s);\n",
+        n, p, c, (long long)w.step, (long long)((w.hi - w.lo) / w.step + 1), (long long)-w.lo,
+        w.has_less ? " - i % 2" : "");
     if (n < 4) return;
     at_text_addf(out, "    %s[at_next_2(&state) %% %ldL] = (%s)%lldL;\n", p, n, c,
                  (long long)w.least);
@@ -213,8 +214,7 @@ static void spare_ends(at_text *out, const at_face *f, const at_filling *with, i
     const at_fill *fill = &draw->fill[t->tensor];
     if (!fill->spared_least && !fill->spared_most) return;
     const at_index_range *r = with->entries ? &with->entries[t->tensor] : NULL;
-    const at_wholes w =
-        at_data_wholes_of(&f->of->program->compute->tensors[t->tensor], r, draw->is_coarse, fill);
+    const at_wholes w = at_data_wholes_of(&f->of->program->compute->tensors[t->tensor], r, fill);
     const int64_t lower = w.step * fill->spared_least, upper = w.step * fill->spared_most;
     at_text_addf(out, "    for (long i = 0; i < %lldL; i++)\n", (long long)t->elements);
     if (lower)

@@ -28,7 +28,7 @@ typedef struct at_blob {
 } at_blob;
 
 typedef enum at_buf_role { AT_BUF_IN, AT_BUF_OUT, AT_BUF_PACKED } at_buf_role;
-enum { AT_MOST_OTHERS = 3 };
+enum { AT_MOST_OTHERS = 4 };
 typedef struct at_buf {
     const char *name;
     at_buf_role role;

@@ -27,6 +27,8 @@ typedef struct at_fill {
     /* Of integers and entries: so many of the least, and of the most, of the different numbers are
      * left to elements that are placed. */
     int spared_least, spared_most;
+    int64_t step; /* of integers; above 0: they are the centre, and so much less or more */
+    int coarse;   /* of integers: they are multiples of 2 to the power of this */
 } at_fill;
 
 /* Of rows: -3, -2, -1, 0 and so on; mixed: -3, 0, 3, -1, 2, -2, 1. */
@@ -67,14 +69,13 @@ typedef struct at_draw {
     AT_VEC(at_placed) extremes;
     AT_VEC(at_cover) covers; /* beside which there are no extremes */
     int entries;             /* which draw of entries index tensors have: 0 or 1 (at_index_fill) */
-    bool is_coarse;          /* integers are multiples of a power of two (at_data_wholes) */
 } at_draw;
 /* The runs of a draw, in which all covers have theirs; and the order to make them in where all may
  * be too many: ends first, then others so that those made so far lie evenly. */
 int64_t at_cover_runs(const at_draw *draw);
 int64_t *at_cover_order(at_arena *a, int64_t runs);
 
-enum { AT_MOST_DRAWS = 4 };
+enum { AT_MOST_DRAWS = 5 };
 
 /* is_exact: any order of summation gives the same bits on the first draw. Where one draw cannot do
  * all there are others, which are exact as well. */
@@ -102,15 +103,15 @@ typedef struct at_data_known {
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err);
 /* Of inputs and weights of integers: numbers from lo to hi, and where there are four and more one
- * of the least and one of the most, each at any place; all are multiples of step, which is above 1
- * only of coarse ones. f: what the draw has for the tensor. */
+ * of the least and one of the most, each at any place; each is lo and a multiple of step, and of
+ * two neighbours one is one less, if has_less. f: what the draw has for the tensor. */
 typedef struct at_wholes {
     int64_t lo, hi, least, most, step;
+    bool has_less;
 } at_wholes;
-at_wholes at_data_wholes(at_type type, bool is_coarse, const at_fill *f);
+at_wholes at_data_wholes(at_type type, const at_fill *f);
 /* Of t, an input of integers, or an index tensor with these entries. */
-at_wholes at_data_wholes_of(const at_tensor *t, const at_index_range *entries, bool is_coarse,
-                            const at_fill *f);
+at_wholes at_data_wholes_of(const at_tensor *t, const at_index_range *entries, const at_fill *f);
 /* n elements of such numbers, from this one on. */
 void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_rng *rng,
                   float *out);

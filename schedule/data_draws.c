@@ -46,7 +46,7 @@ static bool overflows(data_ruler *r, at_draw *out) {
     for (int t = 0; t < r->c->num_tensors; t++) {
         at_fill *f = &out->fill[t];
         if (!data_is_drawn(r, t) || !data_meets_extreme(r, t)) continue;
-        f->row = data_row_of(r, t);
+        f->row = data_row_of(r, t, false);
         f->apart = f->row ? apart / f->unit : 0;
     }
     if (data_plant_extremes(r, apart, 0, out)) return true;
@@ -124,7 +124,7 @@ static at_status is_centred(data_ruler *r, at_draw *out, bool *any, at_error *er
         const int t = distance->arg[0]->ref;
         *any = true;
         r->fill[t].apart = APART * r->fill[t].hi;
-        r->fill[t].row = data_row_of(r, t);
+        r->fill[t].row = data_row_of(r, t, false);
         const bool has_rows = r->c->tensors[t].num_axes && data_elements_of(r, t) > 0;
         if (!r->fill[t].row && has_rows) r->fill[t].row = data_elements_of(r, t) / r->extents[t][0];
     }
@@ -214,11 +214,24 @@ bool data_draws_in_steps(data_ruler *r, at_data_rule *out) {
 
 /* ---- recurrences ----------------------------------------------------------------------------- */
 
-/* Not with a number: on which side of it elements lie is not a matter of steps. */
-static bool is_compared(const at_expr *e, const void *tensor) {
+typedef struct step_input {
+    const at_compute *c;
+    int tensor;
+} step_input;
+
+static bool is_stage(const at_expr *e, const void *compute) {
+    return e->op == AT_X_INDEX &&
+           ((const at_compute *)compute)->tensors[e->ref].role == AT_ROLE_STAGE;
+}
+
+/* What is made of the input's elements and no stage; not compared with a number: on which side of
+ * it elements lie is not a matter of steps. */
+static bool is_compared(const at_expr *e, const void *ctx) {
+    const step_input *x = ctx;
     bool is = false;
     for (int i = 0; i < 2 && e->nargs == 2; i++)
-        is |= at_expr_is_read(e->arg[i], tensor) && !at_expr_is_number(e->arg[1 - i]);
+        is |= at_expr_find_value(e->arg[i], at_expr_is_read, &x->tensor) &&
+              !at_expr_find_value(e->arg[i], is_stage, x->c) && !at_expr_is_number(e->arg[1 - i]);
     return is && ((e->op >= AT_X_LT && e->op <= AT_X_NE) || e->op == AT_X_MIN || e->op == AT_X_MAX);
 }
 
@@ -267,13 +280,13 @@ static steps running_steps(const data_ruler *r, int stage, int tensor) {
 }
 
 static steps steps_of(const data_ruler *r, int tensor) {
+    const step_input of = {r->c, tensor};
     steps x = {0};
     for (int s = 0; s < r->c->num_tensors && !x.row; s++) {
         const int axis = step_axis(r, s);
         if (r->c->tensors[s].role != AT_ROLE_STAGE) continue;
-        const at_expr *by =
-            axis < 0 ? NULL : at_expr_find(r->c->tensors[s].body, is_compared, &tensor);
-        if (by) x = steps_along(r, by->arg[!at_expr_is_read(by->arg[0], &tensor)], axis, 1);
+        const at_expr *by = axis < 0 ? NULL : at_expr_find(r->c->tensors[s].body, is_compared, &of);
+        if (by) x = steps_along(r, at_expr_find_value(by, at_expr_is_read, &tensor), axis, 1);
         else if (axis < 0) x = running_steps(r, s, tensor);
     }
     return x;
@@ -296,16 +309,22 @@ static bool rise_and_fall(data_ruler *r, int64_t most_steps, at_data_rule *out) 
         const steps x = is_float ? steps_of(r, t) : (steps){0};
         if (!x.row) continue;
         const int64_t num = x.num < most_steps ? x.num : most_steps;
-        const double all = MOST + (double)(num / 2) * FALL;
-        rising[t] = (at_fill){
-            .lo = -MOST, .hi = MOST, .unit = 1, .apart = x.sign * RISE, .row = x.row, .rows = num};
+        const double all = MOST + (double)(num / 2) * FALL,
+                     far = first[t].unit * fmax(fabs(first[t].lo), fabs(first[t].hi)),
+                     unit = r->is_exact ? 1 : far / (2 * all);
+        rising[t] = (at_fill){.lo = -MOST,
+                              .hi = MOST,
+                              .unit = unit,
+                              .apart = x.sign * RISE,
+                              .row = x.row,
+                              .rows = num};
         falling[t] = rising[t];
         falling[t].lo -= x.sign * all, falling[t].hi -= x.sign * all;
         falling[t].apart = -x.sign * FALL;
         r->fill[t] = (at_fill){.lo = -2 * all, .hi = 2 * all, .unit = 1};
         any = true;
     }
-    any &= data_ratio(r, 1) <= DATA_EXACT_RATIO;
+    any &= !r->is_exact || data_ratio(r, 1) <= DATA_EXACT_RATIO;
     r->fill = first;
     if (any) out->draw[0].fill = rising, out->draw[1].fill = falling, out->num_draws = 2;
     return any;
@@ -437,7 +456,7 @@ at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err) {
     }
     if (r->is_exact && data_ratio(r, 2) > DATA_EXACT_RATIO) return AT_OK;
     const int64_t rows = data_plant_extremes(r, 0, 0, &out->draw[0]);
-    if (r->is_exact && !rows && rises_and_falls(r, out)) return AT_OK;
+    if (!rows && rises_and_falls(r, out)) return AT_OK;
     out->draw[1].fill = r->fill;
     bool aside = is_aside(r, &out->draw[1]);
     aside |= has_products(r, &out->draw[1]);

@@ -113,6 +113,10 @@ void data_find_sizes(data_ruler *r);
 /* The fill of an input or weight of floats beside integers, whose results are rounded to a type:
  * most results lie within the type, or, is_large, they are as large as the integers. */
 at_fill data_fill_in_steps(data_ruler *r, int tensor, bool is_large);
+/* Of which power of two integers are multiples whose sums, and sums of products of bytes, are to be
+ * multiples of 2 to the power of `bits`: at_fill.coarse. */
+enum { DATA_COARSE = 8 };
+int data_coarse(at_type type, int bits);
 /* Does an expression read a tensor of that role, itself or through stages? */
 bool data_reads_role(const data_ruler *r, const at_expr *e, at_role role);
 /* Do entries of index tensors say to which places terms belong, so that these belong to others on a
@@ -138,6 +142,9 @@ int64_t data_product_terms(const data_ruler *r);
 at_status data_bring_near_0(data_ruler *r, bool *any, at_error *err);
 /* A second draw, where the first one, r->fill, hides a mistake (data_draws.c). */
 at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err);
+
+/* A further draw, on which sums are what they are compared with (data_levels.c). */
+at_status data_draw_levels(data_ruler *r, at_data_rule *out, at_error *err);
 
 /* ---- rows of what decides (data_rows.c), winners of them (data_extremes.c) ------------------- */
 
@@ -185,8 +192,8 @@ void data_plant_thresholds(data_ruler *r, at_draw *draw);
 /* Rows whose winners are to go from place to place (data_cover.c). */
 void data_cover(const data_ruler *r, at_draw *draw);
 
-/* Elements behind each other that a reduction of this input's elements as they are goes over; 0:
- * there is none. */
-int64_t data_row_of(const data_ruler *r, int tensor);
+/* Elements behind each other that a reduction of this input's elements as they are goes over, or,
+ * also_within, of anything made of them; 0: there is none. */
+int64_t data_row_of(const data_ruler *r, int tensor, bool also_within);
 
 #endif

@@ -42,9 +42,12 @@ static bool reads_extreme(const at_expr *e, const void *compute) {
 }
 
 static bool number_of(const at_expr *e, double *x) {
+    double y;
     if (at_expr_is_number(e)) return *x = at_expr_number(e), true;
-    if (e->op != AT_X_NEG || !number_of(e->arg[0], x)) return false;
-    return *x = -*x, true;
+    if (e->op == AT_X_NEG && number_of(e->arg[0], x)) return *x = -*x, true;
+    if (e->op != AT_X_ADD && e->op != AT_X_SUB) return false; /* 0 - 5 */
+    if (!number_of(e->arg[0], x) || !number_of(e->arg[1], &y)) return false;
+    return *x += e->op == AT_X_ADD ? y : -y, true;
 }
 
 static bool is_bound(at_op op) { return op == AT_X_MIN || op == AT_X_MAX; }
@@ -194,8 +197,8 @@ double data_look_element(const data_look *l, const at_fill *f, int t, int64_t of
         return at_type_value(type, l->known->given[t], offset);
     const double x = data_random_unit(t, offset);
     if (at_type_of(type)->is_int) {
-        const at_wholes w = at_data_wholes(type, false, f);
-        return (double)w.lo + floor(x * (double)(w.hi - w.lo + 1));
+        const at_wholes w = at_data_wholes(type, f);
+        return (double)w.lo + (double)w.step * floor(x * (double)((w.hi - w.lo) / w.step + 1));
     }
     if (l->is_exact) return f->unit * (f->lo + floor(x * (f->hi - f->lo + 1)));
     return f->unit * (f->lo + (f->hi - f->lo) * x);
@@ -203,7 +206,7 @@ double data_look_element(const data_look *l, const at_fill *f, int t, int64_t of
 
 static double element(const at_sample *s, int t, int64_t offset) {
     const data_look *l = (const data_look *)s;
-    return data_look_element(l, &l->fill[t], t, offset);
+    return data_look_element(l, &l->fill[t], t, offset) + data_away(&l->fill[t], offset);
 }
 
 static int64_t entry(const at_sample *s, int t, int64_t offset) {

@@ -27,7 +27,7 @@ static bool is_whole(const data_rows *r, int t) {
 at_wholes data_rows_wholes(const data_rows *r) {
     const at_index_range *all = r->ruler->known->entries;
     return at_data_wholes_of(tensor_of(r, r->tensor), all ? &all[r->tensor] : NULL,
-                             r->draw->is_coarse, &r->draw->fill[r->tensor]);
+                             &r->draw->fill[r->tensor]);
 }
 
 static double ordinary(const probe *p, int t, int64_t offset) {
@@ -37,7 +37,7 @@ static double ordinary(const probe *p, int t, int64_t offset) {
     if (known->given && known->given[t]) return at_type_value(type, known->given[t], offset);
     const double x = data_random_unit(t, offset);
     if (is_whole(r, t)) {
-        const at_wholes w = at_data_wholes(type, r->draw->is_coarse, &r->draw->fill[t]);
+        const at_wholes w = at_data_wholes(type, &r->draw->fill[t]);
         return (double)(w.lo + w.step * (int64_t)((double)(w.hi - w.lo) / (double)w.step * x));
     }
     const at_fill *f = &r->draw->fill[t];
@@ -235,19 +235,26 @@ static const at_expr *read_of(const at_expr *e, int tensor) {
     return first ? first : read_of(e->arg[2], tensor);
 }
 
-int64_t data_row_of(const data_ruler *r, int tensor) {
+/* Elements behind each other that the stage's reduction goes over by this read. */
+static int64_t row_of_read(const data_ruler *r, int stage, const at_expr *read) {
+    const at_tensor *t = &r->c->tensors[stage];
+    int64_t n = 1;
+    for (int i = read->nargs; i-- > 0; n *= r->extents[read->ref][i]) {
+        const at_expr *x = read->arg[i];
+        const bool is_term = x->op == AT_X_NAME && x->ref >= t->num_axes && x->ref < axes_of(t) &&
+                             r->extents[stage][x->ref] == r->extents[read->ref][i];
+        if (!is_term) break;
+    }
+    return n;
+}
+
+int64_t data_row_of(const data_ruler *r, int tensor, bool also_within) {
     for (int s = 0; s < r->c->num_tensors; s++) {
         const at_tensor *t = &r->c->tensors[s];
-        const bool reduces = t->role == AT_ROLE_STAGE && t->num_reduce;
-        const at_expr *read = reduces ? read_of(t->body, tensor) : NULL;
-        int64_t n = 1;
-        for (int i = read ? read->nargs : 0; i-- > 0; n *= r->extents[tensor][i]) {
-            const at_expr *x = read->arg[i];
-            const bool is_term = x->op == AT_X_NAME && x->ref >= t->num_axes &&
-                                 x->ref < axes_of(t) &&
-                                 r->extents[s][x->ref] == r->extents[tensor][i];
-            if (!is_term) break;
-        }
+        if (t->role != AT_ROLE_STAGE || !t->num_reduce) continue;
+        const at_expr *read = also_within ? at_expr_find(t->body, at_expr_is_read, &tensor)
+                                          : read_of(t->body, tensor);
+        const int64_t n = read ? row_of_read(r, s, read) : 1;
         if (n > 1) return n;
     }
     return 0;

@@ -405,23 +405,40 @@ static bool scales_to_integers(const at_compute *c) {
     return false;
 }
 
-/* Does e divide by a number, so that few integers lie half between two results? */
-static bool divides(const at_expr *e, const void *compute) {
-    enum { FEW = 8 }; /* one of 2^FEW */
-    if (e->nargs < 2) return false;
+/* Where e divides by a number, so that few integers lie half between two results: of which power of
+ * two those are multiples that often do. 0: it does not. */
+static int coarse_for(const at_compute *c, const at_expr *e) {
+    enum { FEW = 4 }; /* one of 2^FEW */
+    if (e->nargs < 2) return 0;
     const bool is_first = e->op == AT_X_MUL && at_expr_is_number(e->arg[0]);
     const at_expr *by = e->arg[!is_first];
-    if (!at_expr_is_number(by) || !is_float_expr(compute, e->arg[is_first])) return false;
+    if (!at_expr_is_number(by) || !is_float_expr(c, e->arg[is_first])) return 0;
     const double x = at_expr_number(by);
-    if (e->op == AT_X_SHIFT_RIGHT) return x > FEW;
-    return e->op == AT_X_MUL ? fabs(x) < exp2(-FEW) : e->op == AT_X_DIV && fabs(x) > exp2(FEW);
+    if (e->op == AT_X_SHIFT_RIGHT) return x < FEW ? 0 : x > DATA_COARSE ? DATA_COARSE : (int)x - 1;
+    const bool divides = e->op == AT_X_MUL ? fabs(x) < exp2(-DATA_COARSE)
+                                           : e->op == AT_X_DIV && fabs(x) > exp2(DATA_COARSE);
+    return divides ? DATA_COARSE : 0;
 }
 
-static bool divides_integers(const at_compute *c) {
-    bool any = false;
-    for (int t = 0; t < c->num_tensors && !any; t++)
-        any = c->tensors[t].role == AT_ROLE_STAGE && at_expr_find(c->tensors[t].body, divides, c);
-    return any;
+typedef struct coarse {
+    const at_compute *c;
+    int bits;
+} coarse;
+
+static at_walk find_least(const at_expr *e, void *ctx) {
+    coarse *found = ctx;
+    const int bits = coarse_for(found->c, e);
+    if (bits && (!found->bits || bits < found->bits)) found->bits = bits;
+    return e->op == AT_X_INDEX ? AT_WALK_PAST : AT_WALK_ON;
+}
+
+/* The least of what divisions want; 0: there are none. */
+static int coarse_of(const at_compute *c) {
+    coarse found = {c, 0};
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role == AT_ROLE_STAGE && c->tensors[t].body)
+            at_expr_walk(c->tensors[t].body, find_least, &found);
+    return found.bits;
 }
 
 static at_fill *fill_in_steps(data_ruler *r, bool is_large) {
@@ -491,6 +508,14 @@ static at_status add_near_0(data_ruler *r, at_data_rule *out, at_error *err) {
     return AT_OK;
 }
 
+static void make_coarse(const data_ruler *r, int bits, at_fill *fill) {
+    for (int t = 0; t < r->c->num_tensors; t++) {
+        const at_type type = r->c->tensors[t].type;
+        if (data_is_drawn(r, t) && at_type_of(type)->is_int)
+            fill[t].coarse = data_coarse(type, bits);
+    }
+}
+
 /* Integers have the data of their types (at_data_wholes), but where none lie between bounds then.
  */
 static at_status find_in_steps(data_ruler *r, at_data_rule *out, at_error *err) {
@@ -498,8 +523,8 @@ static at_status find_in_steps(data_ruler *r, at_data_rule *out, at_error *err) 
     at_draw between = {0};
     bool is_between;
     out->is_exact = at_compute_exact_range(r->c, r->values, r->known->bound, r->known->longest) > 0;
-    const bool has_larger = out->is_exact && scales_to_integers(r->c),
-               is_coarse = has_larger || (out->is_exact && divides_integers(r->c));
+    const bool has_larger = out->is_exact && scales_to_integers(r->c);
+    const int bits = has_larger ? DATA_COARSE : out->is_exact ? coarse_of(r->c) : 0;
     r->look = data_look_new(r->arena, r->c, r->values, r->known, false);
     r->fill = fill_in_steps(r, false);
     r->only_functions = true;
@@ -507,10 +532,14 @@ static at_status find_in_steps(data_ruler *r, at_data_rule *out, at_error *err) 
     r->only_functions = false;
     out->draw[0].fill = at_copy(r->arena, r->fill, bytes);
     place_few(r, false, &out->draw[0]);
-    out->draw[1].fill = has_larger ? fill_in_steps(r, true) : at_copy(r->arena, r->fill, bytes);
-    out->draw[1].is_coarse = is_coarse;
+    out->draw[1].fill = has_larger ? fill_in_steps(r, true) : NULL;
     AT_TRY(find_between(r, &between, &is_between, err));
-    if (data_draws_in_steps(r, out) || is_coarse) out->num_draws = 2;
+    if (!has_larger) {
+        out->draw[1].fill = at_copy(r->arena, bits ? r->fill : out->draw[0].fill, bytes);
+        if (bits && is_between) place_few(r, true, &out->draw[1]);
+    }
+    make_coarse(r, bits, out->draw[1].fill);
+    if (data_draws_in_steps(r, out) || bits) out->num_draws = 2;
     if (is_between) out->draw[out->num_draws++] = between;
     return out->is_exact ? AT_OK : add_near_0(r, out, err);
 }
@@ -527,7 +556,7 @@ static void add_entries(const data_ruler *r, at_data_rule *out) {
 
 /* The values of the first draw without its winners. */
 static void add_cover(const data_ruler *r, at_data_rule *out) {
-    out->cover = (at_draw){.fill = out->draw[0].fill, .is_coarse = out->draw[0].is_coarse};
+    out->cover = (at_draw){.fill = out->draw[0].fill};
     data_cover(r, &out->cover);
 }
 
@@ -539,6 +568,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     if (c->in_steps) {
         AT_TRY(find_in_steps(&r, out, err));
         data_plant_thresholds(&r, &out->draw[0]);
+        AT_TRY(data_draw_levels(&r, out, err));
         add_entries(&r, out);
         add_cover(&r, out);
         return AT_OK;
@@ -552,6 +582,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     AT_TRY(data_second_draw(&r, out, err));
     data_plant_nearest(&r, &out->draw[0]);
     data_plant_thresholds(&r, &out->draw[0]);
+    AT_TRY(data_draw_levels(&r, out, err));
     add_entries(&r, out);
     add_cover(&r, out);
     return AT_OK;

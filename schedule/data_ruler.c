@@ -215,7 +215,7 @@ void data_multiply(data_ruler *r, double factor) {
 /* How much smaller integers may become, which have a few different values then: a power of two. */
 static double least_unit(at_type type) {
     enum { FEW = 4 };
-    const at_wholes w = at_data_wholes(type, false, &(at_fill){.unit = 1});
+    const at_wholes w = at_data_wholes(type, &(at_fill){.unit = 1});
     return exp2(ceil(log2(FEW / (double)(w.hi - w.lo + 1))));
 }
 

@@ -92,7 +92,7 @@ static double nearest(const data_ruler *r, const at_draw *draw, int t, double x)
 static void ends_of(const data_ruler *r, const at_draw *draw, int t, double *lo, double *hi) {
     const at_fill *f = &draw->fill[t];
     if (is_int(r, t)) {
-        const at_wholes w = at_data_wholes(r->c->tensors[t].type, draw->is_coarse, f);
+        const at_wholes w = at_data_wholes(r->c->tensors[t].type, f);
         *lo = (double)(w.least + w.step * f->spared_least);
         *hi = (double)(w.most - w.step * f->spared_most);
     } else if (r->c->in_steps && f->lo < 0) *lo = -0x1p20, *hi = 0x1p20;

@@ -43,7 +43,7 @@ static double size_of_tensor(const data_ruler *r, int t) {
     const at_type_facts *type = at_type_of(x->type);
     double terms = 1;
     if (x->role != AT_ROLE_STAGE && x->type == AT_S32)
-        return (double)at_data_wholes(AT_S32, false, &(at_fill){.unit = 1}).hi / 2;
+        return (double)at_data_wholes(AT_S32, &(at_fill){.unit = 1}).hi / 2;
     if (type->is_int && x->type != AT_S32) return (type->most - type->least) / 3;
     if (x->role != AT_ROLE_STAGE || x->is_recurrence || x->cycle) return 1;
     for (int i = x->num_axes; i < x->num_axes + x->num_reduce; i++)
@@ -94,11 +94,13 @@ static partner partner_of(const data_ruler *r, const at_expr *e, int t) {
     return p;
 }
 
+int data_coarse(at_type type, int bits) { return at_type_bytes(type) == 1 ? bits / 2 : bits; }
+
 /* A number that all coarse integers that e makes are multiples of; 1: nothing is known. */
 static int64_t step_of(const data_ruler *r, const at_expr *e) {
     const at_tensor *t = e->op == AT_X_INDEX ? &r->c->tensors[e->ref] : NULL;
     if (t && at_type_of(t->type)->is_int && data_is_drawn(r, e->ref))
-        return at_data_wholes(t->type, true, &(at_fill){.unit = 1}).step;
+        return (int64_t)1 << data_coarse(t->type, DATA_COARSE);
     if (t && t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle && t->body)
         return step_of(r, t->body);
     if (e->op != AT_X_MUL && e->op != AT_X_ADD && e->op != AT_X_SUB) return 1;

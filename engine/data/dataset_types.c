@@ -14,7 +14,7 @@ void at_dataset_spare_ends(const at_dataset *d, int t) {
     const at_fill *f = &draw->fill[t];
     if (!f->spared_least && !f->spared_most) return;
     const at_tensor *x = &d->compute->tensors[t];
-    const at_wholes w = at_data_wholes_of(x, &d->entries[t], draw->is_coarse, f);
+    const at_wholes w = at_data_wholes_of(x, &d->entries[t], f);
     const int64_t lower = w.step * f->spared_least, upper = w.step * f->spared_most;
     char *to = at_store_at(d->store, d->offset[t]);
     for (int64_t i = at_dataset_elements(d, t) - 1; i >= 0; i--) {
@@ -40,13 +40,14 @@ static void make_halves(const at_dataset *d, int t, unsigned char *to, at_rng *r
 void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng) {
     const at_type type = d->compute->tensors[t].type;
     const at_draw *draw = &d->rule.draw[d->draw];
-    const at_wholes w = at_data_wholes(type, draw->is_coarse, &draw->fill[t]);
+    const at_wholes w = at_data_wholes(type, &draw->fill[t]);
     const int64_t n = at_dataset_elements(d, t);
     char *to = at_store_at(d->store, d->offset[t]);
     for (int64_t i = 0; i < n; i++)
         at_dataset_put_whole(
             type, to, i,
-            w.lo + w.step * (int64_t)at_rng_below(rng, (uint64_t)((w.hi - w.lo) / w.step + 1)));
+            w.lo + w.step * (int64_t)at_rng_below(rng, (uint64_t)((w.hi - w.lo) / w.step + 1)) -
+                (w.has_less && i % 2));
     if (n < 4) return;
     at_dataset_put_whole(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), w.least);
     at_dataset_put_whole(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), w.most);

@@ -129,6 +129,79 @@ static void of_floats(void **state) {
     ALL(all);
 }
 
+#define SHAPES(x, w)                                                                               \
+    "args M=20, N=33, K=64\nx[M, K] : input " x "\nw[N, K] : weight " w "\nb[N] : weight s32\n"
+#define SUM "s[m:M, n:N] : s32 = sum(k:K) x[m, k]*w[n, k]\n"
+
+/* Of random numbers hardly any sum is just what it is compared with. */
+static void of_sums(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {SHAPES("u8", "s8") SUM "y[m:M, n:N] : s32 = s[m, n] > 0 ? 1 : 0\n",
+         {{">", ">="}, {"> 0", "> 1"}, {"> 0", "> 100"}}},
+        {SHAPES("s8", "s8") SUM "y[m:M, n:N] : s8 = s[m, n] >= 1000 ? 1 : 0\n",
+         {{">=", ">"}, {"1000", "1001"}}},
+        {SHAPES("s8", "s8") SUM "y[m:M, n:N] : s8 = s[m, n] + b[n] < 0 ? 0 - 1 : 1\n",
+         {{"< 0", "<= 0"}, {"< 0", "< 1"}}},
+        {SHAPES("s8", "s8") SUM "a[m:M, n:N] = s[m, n]*0.0078125\n"
+                                "y[m:M, n:N] : u8 = a[m, n] > 0 ? 255 : 0\n",
+         {{">", ">="}}},
+        {"args M=20, N=33, K=640\nx[M, K] : input u8\nw[N, K] : weight u8\nb[N] : weight s32\n"
+         "s[m:M, n:N] : s32 = sum(k:K) (x[m, k] - 128)*(w[n, k] - 117)\n"
+         "y[m:M, n:N] : s8 = s[m, n] + b[n] <= 300 ? 0 - 1 : 1\n",
+         {{"<=", "<"}}},
+        {"args M=20, N=33, K=64\nx[M, K] : input\nw[N, K] : weight\n"
+         "s[m:M, n:N] = sum(k:K) x[m, k]*w[n, k]\ny[m:M, n:N] = s[m, n] > 0 ? 1 : 0\n",
+         {{">", ">="}}},
+        {"args M=20, N=33, K=64\nx[M, K] : input\nw[N, K] : weight\nb[N] : weight\n"
+         "s[m:M, n:N] = sum(k:K) x[m, k]*w[n, k]\n"
+         "y[m:M, n:N] = s[m, n] + b[n] > 0.75 ? 1 : 0\n",
+         {{">", ">="}}},
+        {"args M=200, K=64\nx[M, K] : input\ns[m:M] = sum(k:K) x[m, k]\n"
+         "y[m:M] = s[m] > 0.5 ? 2 : s[m] == 0 ? 1 : 0\n",
+         {{">", ">="}, {"== 0", "== 1"}, {"0.5", "0.6"}}},
+        {"args M=50, K=64\nx[M, K] : input\ns[m:M] : s32 = sum(k:K) (x[m, k] > 0 ? 1 : 0)\n"
+         "y[m:M] : u8 = s[m] > 0 ? 255 : 0\n",
+         {{"s[m] > 0", "s[m] >= 0"}, {"s[m] > 0", "1 > 0"}}},
+    };
+    ALL(all);
+}
+
+/* Halves, and what lies just below them, are rarer the more bits are dropped. */
+static void rounded(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {SHAPES("u8", "s8") SUM "y[m:M, n:N] : u8 = (s[m, n] + 64) >> 7\n",
+         {{"64", "63"}, {"64", "65"}}},
+        {"args M=8, N=16, K=512\nx[M, K] : input u8\nw[N, K] : weight s8\nb[N] : weight s32\n" SUM
+         "y[m:M, n:N] : u8 = (s[m, n] + b[n] + 128) >> 8\n",
+         {{"128", "127"}, {"128", "129"}}},
+        {"args M=8, N=16, K=512\nx[M, K] : input s8\nw[N, K] : weight s8\nb[N] : weight s32\n" SUM
+         "y[m:M, n:N] : s8 = min(max((s[m, n] + b[n] + 16) >> 5, 0 - 128), 127)\n",
+         {{"16", "15"}, {"16", "17"}}},
+        {"args T=300\nx[T] : input u8\ny[t:T] : u8 = (x[t]*77 + 128) >> 8\n",
+         {{"128", "127"}, {"128", "129"}, {"77", "78"}}},
+    };
+    ALL(all);
+}
+
+/* Of random numbers few are the largest of all so far. */
+static void so_far(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args T=400\nx[T] : input\ny[t:T] = max(k:0..t + 1) x[k]*0.3\n",
+         {{"t + 1", "t + 1 - t/399"}, {"0..t", "(t > 64 ? 64 : 0)..t"}}},
+        {"args T=300, C=7\nx[T, C] : input\ny[t:T, c:C] = min(k:0..t + 1) exp(x[k, c]*0.1)\n",
+         {{"t + 1", "t + 1 - t/299"}, {"0..t", "(t > 64 ? 64 : 0)..t"}}},
+        {"args T=400\nx[T] : input\nh[t:T] = t == 0 ? x[0]*0.1 : max(h[t - 1], x[t]*0.1)\n",
+         {{"h[t - 1]", "(t == 2 ? 0 : h[t - 1])"},
+          {"h[t - 1]", "(t == 200 ? 0 : h[t - 1])"},
+          {"x[t]*0.1", "(t == 200 ? 0 : x[t]*0.1)"},
+          {"x[t]*0.1", "(t == 390 ? 0 : x[t]*0.1)"}}},
+    };
+    ALL(all);
+}
+
 /* Few elements, and several comparisons with 0: half of them lie elsewhere. */
 static void elsewhere(void **state) {
     (void)state;
@@ -232,8 +305,9 @@ static void nearest(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(beside_integers),
-                                       cmocka_unit_test(of_floats), cmocka_unit_test(elsewhere),
-                                       cmocka_unit_test(added), cmocka_unit_test(nearest)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(beside_integers), cmocka_unit_test(of_floats), cmocka_unit_test(of_sums),
+        cmocka_unit_test(rounded),         cmocka_unit_test(so_far),    cmocka_unit_test(elsewhere),
+        cmocka_unit_test(added),           cmocka_unit_test(nearest)};
     return cmocka_run_group_tests_name("run/thresholds", tests, NULL, NULL);
 }
