@@ -154,6 +154,17 @@ static void end_result(block *b, bool chooses) {
     if (chooses) line(b, "sure = sure_of_terms;");
 }
 
+/* A term whose error is no small part of it, as where a comparison may turn: several such may all
+ * turn the same way, so what each may be off by is added up as it is. */
+#define TURNED "67108864.0" /* 2^26: beyond 2^-8 of the term */
+
+static void add_own(block *term, const char *e) {
+    line(term, at_format(term->m->arena,
+                         "if (%1$s > " TURNED " * square) turned += %2$s_root(%1$s); else e += "
+                         "%1$s;",
+                         e, term->m->entry));
+}
+
 /* A term: of its e what is its own, and what it shares with others. */
 static void add_apart(block *term, const at_expr *body, pair x) {
     at_arena *a = term->m->arena;
@@ -161,7 +172,7 @@ static void add_apart(block *term, const at_expr *body, pair x) {
     const pair own = limits_value(term, body);
     term->m->apart = false;
     line(term, at_format(a, "(void)%s;", own.v));
-    line(term, at_format(a, "e += %s;", e_of(own)));
+    add_own(term, e_of(own));
     line(term, at_format(a, "if (%s > %s) shared += %s_root(%s - %s);", x.e, e_of(own),
                          term->m->entry, x.e, e_of(own)));
 }
@@ -203,6 +214,7 @@ static void add_up(naive *m, const at_expr *body, pair x, block *term, block *re
     naive_add_total(m, out, "least", "1e300");
     const bool flushes = at_expr_walk(body, find_pair, m);
     if (flushes) naive_add_total(m, out, "flushed", "0");
+    if (x.e && !samples) naive_add_total(m, out, "turned", "0");
     if (shares) naive_add_total(m, out, "shared", "0"); /* errors that terms share */
     if (m->grains && m->grains[m->stage] > 0)
         naive_add_total(m, out, "all", "0");                   /* sizes of terms */
@@ -217,7 +229,7 @@ static void add_up(naive *m, const at_expr *body, pair x, block *term, block *re
     if (flushes) at_expr_walk(body, add_flushed, term);
     if (x.e && samples) samples_move(term, samples_reduced.d, samples_reduced.own, x, "1");
     else if (x.e && shares) add_apart(term, body, x);
-    else if (x.e) line(term, at_format(m->arena, "e += %s;", x.e));
+    else if (x.e) add_own(term, x.e);
     if (m->grains && m->grains[m->stage] > 0) {
         line(term, at_format(m->arena, "all += %s < 0 ? -%s : %s;", x.v, x.v, x.v));
         line(result, at_format(m->arena, "if (!(%s == 0 && all <= %.17g)) {",
@@ -227,6 +239,7 @@ static void add_up(naive *m, const at_expr *body, pair x, block *term, block *re
     line(result, "const double mean = (n + 1) / 6 * terms + (n + 1) / 3 * s * s;");
     line(result, "if (n > 1) e += running > mean ? running : mean;");
     line(result, "e += biased * biased / 64;");
+    if (x.e && !samples) line(result, "e += turned * turned;");
     if (shares) line(result, "e += shared * shared;");
     line(result, "e += lost * lost * (2 / " NEAR ");");
     if (flushes) line(result, "e += flushed * flushed * (1 / " NEAR ");");
