@@ -91,6 +91,8 @@ at_status data_ruler_begin(data_ruler *r, at_arena *a, const at_compute *c, cons
 bool data_is_drawn(const data_ruler *r, int tensor); /* from a fill */
 /* May its fill change for a decision? */
 bool data_is_moved(const data_ruler *r, int tensor);
+/* Are bits of the tensor's elements taken, so that all values are to be there? */
+bool data_is_taken_apart(const at_compute *c, int tensor);
 /* From now on those of integers change as well. */
 void data_move_wholes(data_ruler *r);
 int64_t data_elements_of(const data_ruler *r, int tensor);

@@ -405,6 +405,10 @@ static bool scales_to_integers(const at_compute *c) {
     return false;
 }
 
+static bool is_element(const at_compute *c, const at_expr *e) {
+    return e->op == AT_X_INDEX && c->tensors[e->ref].role != AT_ROLE_STAGE;
+}
+
 /* Where e divides by a number, so that few integers lie half between two results: of which power of
  * two those are multiples that often do. 0: it does not. */
 static int coarse_for(const at_compute *c, const at_expr *e) {
@@ -412,6 +416,7 @@ static int coarse_for(const at_compute *c, const at_expr *e) {
     if (e->nargs < 2) return 0;
     const bool is_first = e->op == AT_X_MUL && at_expr_is_number(e->arg[0]);
     const at_expr *by = e->arg[!is_first];
+    if (e->op == AT_X_SHIFT_RIGHT && is_element(c, e->arg[0])) return 0; /* its bits are taken */
     if (!at_expr_is_number(by) || !is_float_expr(c, e->arg[is_first])) return 0;
     const double x = at_expr_number(by);
     if (e->op == AT_X_SHIFT_RIGHT) return x < FEW ? 0 : x > DATA_COARSE ? DATA_COARSE : (int)x - 1;
@@ -511,7 +516,7 @@ static at_status add_near_0(data_ruler *r, at_data_rule *out, at_error *err) {
 static void make_coarse(const data_ruler *r, int bits, at_fill *fill) {
     for (int t = 0; t < r->c->num_tensors; t++) {
         const at_type type = r->c->tensors[t].type;
-        if (data_is_drawn(r, t) && at_type_of(type)->is_int)
+        if (data_is_drawn(r, t) && at_type_of(type)->is_int && !data_is_taken_apart(r->c, t))
             fill[t].coarse = data_coarse(type, bits);
     }
 }

@@ -26,7 +26,7 @@ static bool takes_bits(const at_expr *e, const void *tensor) {
     return at_expr_is_read(x, tensor);
 }
 
-static bool is_taken_apart(const at_compute *c, int tensor) {
+bool data_is_taken_apart(const at_compute *c, int tensor) {
     bool any = false;
     for (int s = 0; s < c->num_tensors && !any; s++)
         any = c->tensors[s].role == AT_ROLE_STAGE && c->tensors[s].body &&
@@ -38,7 +38,7 @@ bool data_is_moved(const data_ruler *r, int t) {
     const at_type type = r->c->tensors[t].type;
     if (!data_is_drawn(r, t)) return false;
     if (!is_whole(r, t)) return true;
-    return r->moves_wholes && type != AT_BOOL && !is_taken_apart(r->c, t);
+    return r->moves_wholes && type != AT_BOOL && !data_is_taken_apart(r->c, t);
 }
 
 double data_ratio(const data_ruler *r, double extremes) {
