@@ -34,12 +34,6 @@ int64_t data_place_of(int64_t n, int64_t terms) {
     return (int64_t)((at - floor(at)) * (double)terms);
 }
 
-double data_away(const at_fill *f, int64_t element) {
-    if (!f->row) return 0;
-    const int64_t rows = at_fill_rows(f), row = element / f->row * at_fill_stride(f) % rows;
-    return f->unit * f->apart * (double)(row - rows / 2);
-}
-
 /* The winner of a row is row % different units before the end. */
 typedef struct winners {
     double end, unit; /* unit: below 0 of the largest, above 0 of the smallest */

@@ -191,6 +191,12 @@ double data_random_unit(int tensor, int64_t offset) {
     return at_rng_unit(&rng);
 }
 
+double data_away(const at_fill *f, int64_t element) {
+    if (!f->row) return 0;
+    const int64_t rows = at_fill_rows(f), row = element / f->row * at_fill_stride(f) % rows;
+    return f->unit * f->apart * (double)(row - rows / 2);
+}
+
 double data_look_element(const data_look *l, const at_fill *f, int t, int64_t offset) {
     const at_type type = l->c->tensors[t].type;
     if (l->known->given && l->known->given[t])
