@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "engine/measure/quieter_core.h"
+#include "runtime/arch.h"
 #include "runtime/inside.h"
 
 #define TURN_NS 25000000 /* of one code's pairs in a round */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "schedule/edit.h"
+#include "schedule/epilogue.h"
 
 enum { MOST_WORDS = 6 };
 /* The words of a kind; where it is an enum, in its order. */

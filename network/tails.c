@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "network/program.h"
-#include "schedule/edit.h"
+#include "schedule/epilogue.h"
 
 enum { OPERANDS = 2 /* of the sum: data and weight, which are the first tensors */ };
 

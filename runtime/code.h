@@ -40,9 +40,4 @@ void at_ahead_execute(const at_job *job);
 bool at_ahead_load(const at_job *job, at_code *code, int64_t *compile_ns);
 void at_ahead_forget(void);
 
-/* How floats are rounded, and whether those below the normal ones count as 0, which a call must
- * leave as it was (x86/vector_registers.c). */
-uint64_t at_arch_float_mode(void);
-void at_arch_set_float_mode(uint64_t mode);
-
 #endif

@@ -1,6 +1,6 @@
 /* runtime/cpu.c: what this CPU is, as far as the system says it: cores and memory this process may
  * use. The rest is the architecture's: runtime/x86/cpuid.c. */
-#include "runtime/inside.h"
+#include "runtime/arch.h"
 
 #include <pthread.h>
 #include <sched.h>

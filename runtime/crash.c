@@ -1,7 +1,8 @@
 /* runtime/crash.c: the last word of a worker whose kernel crashed: signal, address, the buffer it
  * lies beside and the tile it happened in. The handler only computes and sends; the parent makes
  * the text. */
-#include "runtime/inside.h"
+#include "runtime/arch.h"
+#include "runtime/code.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>

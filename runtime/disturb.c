@@ -1,5 +1,6 @@
 /* runtime/disturb.c: was a sample disturbed? Seen are: other threads that got the core, time that
  * the hypervisor has stolen, and a clock that changed meanwhile. */
+#include "runtime/arch.h"
 #include "runtime/inside.h"
 
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* runtime/job_steps.c: steps that a job and an anchor have in common: load, poison, pack, run,
  * check.
  */
+#include "runtime/arch.h"
 #include "runtime/inside.h"
 #include "runtime/cover.h"
 #include "runtime/par_apart.h"

@@ -1,6 +1,7 @@
 /* runtime/peak.c: the most floating-point operations per second one core does right now, per
  * instruction set: independent chains of multiply-adds in registers and nothing else. Run in the
  * worker, beside the kernels that are measured against it. And what one of a chain takes. */
+#include "runtime/arch.h"
 #include "runtime/inside.h"
 
 typedef struct spinning {

@@ -1,5 +1,5 @@
 /* runtime/probe.c: who else uses this core, by what it does in the time of a step of a chain. */
-#include "runtime/inside.h"
+#include "runtime/arch.h"
 
 /* What a core reaches varies by 2 % where nobody is there: readings of the clock, interrupts. */
 #define REACHED 0.92

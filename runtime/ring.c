@@ -1,5 +1,6 @@
 /* runtime/ring.c: copies of what a kernel has packed, so many that they do not fit a cache: each
  * run takes the next one, and finds its weights where a network's are, while all else stays hot. */
+#include "runtime/arch.h"
 #include "runtime/inside.h"
 
 #include <string.h>

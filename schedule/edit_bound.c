@@ -3,7 +3,7 @@
  * terms are; a maximum leaves out terms that are -inf; what calls a function is not asked where its
  * value is 0 whatever it reads.
  */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include "schedule/rewrite.h"
 #include "schedule/value_set.h"

@@ -1,6 +1,6 @@
 /* schedule/edit_branches.c: E18, a sum whose terms choose between two reads becomes two sums, each
  * of the terms with one of them. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include "schedule/rewrite.h"
 

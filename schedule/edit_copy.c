@@ -1,6 +1,6 @@
 /* schedule/edit_copy.c: E6, copies: of a sum behind it, of what a stage reads before it, of a
  * weight in the order in which it is used. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * by a text in which x is the element.
  *     out[y:Y, x:X] = acc[y, x]     ->     out[y:Y, x:X] = max(acc[y, x] + bias[x], 0)
  * The output keeps its name, its axes and its leaf, so that trees stay as they are. */
-#include "schedule/edit.h"
+#include "schedule/epilogue.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* schedule/edit_factor.c: E7, a sum in two steps. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* schedule/edit_inline.c: E10, a stage becomes part of what reads it, a short sum by its terms. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include <string.h>
 

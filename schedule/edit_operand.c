@@ -1,7 +1,7 @@
 /* schedule/edit_operand.c: E13, what a stage calculates of weights alone becomes a stage that it
  * reads, which can be packed as weights are; so does one of several reads of a tensor. E21: so does
  * a place that entries and axes give together, within a bound. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include <string.h>
 

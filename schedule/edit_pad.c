@@ -1,7 +1,7 @@
 /* schedule/edit_pad.c: E23, what a stage reads under a condition such as padding's, or within
  * bounds, where axes are added up, becomes a stage of its own over those sums: an element of it is
  * chosen once, not for each term that needs it. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include <math.h>
 #include <string.h>

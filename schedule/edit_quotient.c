@@ -1,6 +1,6 @@
 /* schedule/edit_quotient.c: E20, a sum whose terms are divided by what all of them share becomes
  * the sum of what is divided, which is divided once. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include "schedule/rewrite.h"
 

@@ -1,5 +1,5 @@
 /* schedule/edit_rename.c: E11, a stage's axes and their loops get other names. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* schedule/edit_search.c: E22, a stage that looks for the first or the last place of an extreme
  * goes over the block that holds it alone: the extreme is one of blocks. Where it is what they
  * begin with, -inf, a block of NaN seems to hold it. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* schedule/edit_shift.c: E16, a sum of products of two elements of one type of bytes becomes one of
  * products of u8 and s8, which dot products are of: one operand is moved by 128, and what that adds
  * is the sum of the other one's. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * copy of a tensor whose last dimension is the one that an axis of the reader moves along,
  * forwards; E15, a stage whose last axis is another one, and what copies it. */
 #include "schedule/access.h"
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * bits, of which one entry holds several. The entries become a stage of integers, which is packed
  * as weights are and stays as narrow; the numbers of one entry are terms beside each other, so that
  * each is a shift and a mask by numbers, and what they have in common is multiplied once. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include <string.h>
 

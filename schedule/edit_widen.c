@@ -1,6 +1,6 @@
 /* schedule/edit_widen.c: E12, a reduction over a range that other axes give goes over all that the
  * range may reach, and a condition leaves out what lies outside of it. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef AT_SKETCH_SCHEDULABLE_H
 #define AT_SKETCH_SCHEDULABLE_H
 
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
 #include "templates/task.h"
 
 /* How large the parts of a split are by default, but for the first: from the last on, each the

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
+#include "schedule/epilogue.h"
 
 enum { MOST_STAGES = 8, MOST_LETTERS = 200 }; /* letters: of one that is written out */
 enum { MOST_FUSED = 1000 };                   /* names that logs from anywhere may bring */

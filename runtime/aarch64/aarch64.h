@@ -2,7 +2,7 @@
 #ifndef AT_RUNTIME_AARCH64_AARCH64_H
 #define AT_RUNTIME_AARCH64_AARCH64_H
 
-#include "runtime/inside.h"
+#include "runtime/arch.h"
 
 /* facts.c. */
 bool at_aarch64_has_base(void); /* with NEON: every CPU that runs this program has it */

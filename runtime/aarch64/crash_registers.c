@@ -1,7 +1,7 @@
 /* runtime/aarch64/crash_registers.c: what the registers at a signal tell. Source: Linux,
  * arch/arm64/include/uapi/asm/sigcontext.h; Arm DDI 0487, ESR_EL1: exception class 0x24 is a data
  * abort of a program, whose bit 6 is set for a write. */
-#include "runtime/inside.h"
+#include "runtime/arch.h"
 
 #include <asm/sigcontext.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* runtime/aarch64/vector_registers.c: what a kernel finds in registers that nobody has set. Source:
  * Arm IHI 0055, which keeps the lower halves of v8 to v15. */
-#include "runtime/inside.h"
+#include "runtime/arch.h"
 
 #define FROM(n) "dup v" #n ".4s, %w0\n\t"
 

@@ -1,6 +1,6 @@
 /* runtime/x86/crash_registers.c: what the registers at a signal tell. Source: Intel SDM volume 3,
  * chapter 6 (exception 14, page fault, and its error code, whose bit 1 is set for a write). */
-#include "runtime/inside.h"
+#include "runtime/arch.h"
 
 #include <signal.h>
 #include <ucontext.h>

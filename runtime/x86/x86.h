@@ -2,7 +2,7 @@
 #ifndef AT_RUNTIME_X86_X86_H
 #define AT_RUNTIME_X86_X86_H
 
-#include "runtime/inside.h"
+#include "runtime/arch.h"
 
 /* cpuid.c. */
 bool at_x86_has_base(void);

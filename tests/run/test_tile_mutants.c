@@ -24,6 +24,7 @@
 
 #include "engine/engine.h"
 #include "engine/measure/kernel_job.h"
+#include "runtime/arch.h"
 #include "runtime/inside.h"
 #include "templates/task.h"
 #include "tests/run/text_subject.h"

@@ -1,6 +1,7 @@
 /* Edits of loop trees: what each makes of the user's matrix product, that it computes the same, and
  * what each refuses. tests/codegen/test_edits.c has random ones. */
-#include "schedule/edit.h"
+#include "schedule/edit_compute.h"
+#include "schedule/epilogue.h"
 #include "schedule/edit_phases.h"
 #include "tests/schedule/examples.h"
 
