@@ -207,6 +207,14 @@ static void turn_round(at_builder *b, int *v, int side, int lanes) {
     }
 }
 
+/* Asks for what lies ahead of a row of cells, or of each four of lanes of it, as the copy says. */
+static void ask_ahead_of(at_builder *b, const at_ir *copy, int tensor, const at_tile_op *row) {
+    b->current = copy;
+    for (int lane = 0; lane < (row->fours ? row->lanes : 1); lane += AT_TILE_SQUARE)
+        at_build_prefetch(b, tensor, row->slot, row->off + lane / AT_TILE_SQUARE * row->fours);
+    b->current = NULL;
+}
+
 /* Vectors along loop n become as many along the loop inside it, or as many squares beside each
  * other as that one counts. */
 static void transpose(at_builder *b, const at_ir *n) {
@@ -223,7 +231,11 @@ static void transpose(at_builder *b, const at_ir *n) {
     b->vec_sym = n->loop.sym;
     b->bound[n->loop.sym] = 0;
     if (cell != copy) b->bound[cell->loop.sym] = 0;
-    for (int i = 0; i < side; i++) v[i] = load_cells(b, n, copy->stmt.val, i);
+    for (int i = 0; i < side; i++) {
+        v[i] = load_cells(b, n, copy->stmt.val, i);
+        const at_tile_op load = at_tile_load_of(&b->vregs.data[v[i]], v[i]);
+        ask_ahead_of(b, copy, copy->stmt.val->tensor, &load);
+    }
     turn_round(b, v, side, lanes);
     b->vec_sym = inner->loop.sym;
     b->bound[inner->loop.sym] = 0;
@@ -237,6 +249,8 @@ static void transpose(at_builder *b, const at_ir *n) {
         op->a = (int16_t)v[i];
         op->lanes = (uint8_t)lanes;
         op->packed = is_packed(b, cell);
+        const at_tile_op store = *op;
+        ask_ahead_of(b, copy, copy->stmt.tensor, &store);
     }
     b->vec_sym = -1;
     b->num_stored = 0;

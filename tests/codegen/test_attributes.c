@@ -90,6 +90,44 @@ static void prefetches(void **state) {
     assert_int_equal(ahead[1], 2048 / 4);
 }
 
+/* Squares that are turned round ask for each of their rows: of what is read, and of what is
+ * written.
+ */
+static void prefetches_of_squares(void **state) {
+    (void)state;
+    static const struct {
+        const char *asked, *types, *isa;
+        int found; /* of a loop over squares: its rows */
+    } cases[] = {{"a 512", "f32", "sse2", 4},    {"t 256", "f32", "sse2", 4},
+                 {"a 512", "f32", "avx512", 16}, {"t 256", "f32", "avx512", 4},
+                 {"a 512", "u8", "sse2", 16},    {"t 256", "bf16", "sse2", 8},
+                 {"a 512", "bf16", "avx2", 16}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const at_program *p = program_of(
+            arena,
+            &(program){"squares", "Y=64 X=64",
+                       at_format(arena,
+                                 "a[Y, X] : input %s\n"
+                                 "t[x:X, y:Y] : output %s = a[y, x]\n",
+                                 cases[k].types, cases[k].types),
+                       at_format(arena, "x, y =>\n    @t[prefetch %s] = x, y\n", cases[k].asked)});
+        const at_lower_options o = {.dialect = AT_DIALECT_GNU,
+                                    .name = "k",
+                                    .verify = true,
+                                    .target = at_target_find(cases[k].isa)};
+        at_low *l;
+        CALL(at_lower_until(arena, p, &o, "tiles", &l, &err));
+        int found = 0;
+        for (int t = 0; t < l->tiles.len; t++)
+            for (int i = 0; i < l->tiles.data[t]->num_ops; i++) {
+                const at_tile_op *op = &l->tiles.data[t]->ops[i];
+                found += op->kind == AT_T_PREFETCH &&
+                         *l->tiles.data[t]->slot_name[op->slot] == *cases[k].asked;
+            }
+        if (found < cases[k].found) fail_msg("case %zu: %d lines are asked for", k, found);
+    }
+}
+
 /* Packed ahead it is a parameter, and lies as the tree says, too. */
 static void packed_ahead(void **state) {
     (void)state;
@@ -208,12 +246,10 @@ static void numbers_of_the_type(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows),
-                                       cmocka_unit_test(orders),
-                                       cmocka_unit_test(prefetches),
-                                       cmocka_unit_test(packed_ahead),
-                                       cmocka_unit_test(lists_of_places),
-                                       cmocka_unit_test(no_lists),
-                                       cmocka_unit_test(numbers_of_the_type)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows),         cmocka_unit_test(orders),
+        cmocka_unit_test(prefetches),   cmocka_unit_test(prefetches_of_squares),
+        cmocka_unit_test(packed_ahead), cmocka_unit_test(lists_of_places),
+        cmocka_unit_test(no_lists),     cmocka_unit_test(numbers_of_the_type)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
