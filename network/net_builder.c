@@ -30,7 +30,9 @@ int64_t net_elements(int rank, const int64_t *dims) {
 }
 
 int net_add_value(net_builder *b, at_net_value v, bool is_unknown) {
+    static const int64_t none[1];
     at_net *net = b->net;
+    if (!v.rank) v.dims = none; /* no NULL, which memcpy may not take */
     v.elements = net_elements(v.rank, v.dims);
     *at_push(net->arena, &net->values) = v;
     while (b->facts.len < net->values.len) *at_push(b->arena, &b->facts) = (net_fact){0};

@@ -53,8 +53,8 @@ typedef struct at_net_tensor {
 typedef struct at_net_value {
     const char *name; /* as in the file */
     at_net_type type;
-    int rank; /* 0: a single element */
-    const int64_t *dims;
+    int rank;            /* 0: a single element */
+    const int64_t *dims; /* never NULL */
     int64_t elements;
     const void *data; /* of a constant: as in at_net_tensor; else NULL */
     int producer;     /* node; -1: an input or a constant */

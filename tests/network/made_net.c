@@ -50,6 +50,7 @@ at_net *onnx_open_as(at_arena *a, onnx_graph *g, int opset, const at_net_options
     at_error err;
     at_text_free(&bytes);
     if (at_net_parse(kept, size, "made.onnx", o, &net, &err) != AT_OK) fail_msg("%s", err.text);
+    for (int i = 0; i < net->values.len; i++) assert_non_null(net->values.data[i].dims);
     return net;
 }
 
