@@ -335,6 +335,7 @@ static at_turns copy_turns(at_arena *a, const at_turns *t) {
     }
     copy.rounds = rounds;
     if (t->first) copy.first = at_strdup(a, t->first);
+    if (t->dialect) copy.dialect = at_strdup(a, t->dialect);
     copy.error = at_strdup(a, t->error);
     return copy;
 }

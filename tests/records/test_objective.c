@@ -169,10 +169,15 @@ static void final_lines(void **state) {
     at_final_line l;
     at_finals finals;
 #define HEAD                                                                                       \
-    "final {\"task\": \"t\", \"args\": [], \"context_hash\": \"ab\", \"index\": 7, "               \
+    "final {\"task\": \"t\", \"dialect\": \"gnu\", \"args\": [], \"context_hash\": \"ab\", "       \
+    "\"index\": 7, "                                                                               \
     "\"entity\": [], \"begun\": 1.5, \"among\": 2, \"anchor\": 3, \"objective\": \"alone\", "      \
     "\"rounds\": 2, \"rounds_s\": [[1.0, 2.0], [4.0, 3.0]], "
     static const char text[] = HEAD "\"states\": [\"ac\", \"ca\"], \"peaks_gflops\": [1, 1]}";
+    static const char other[] = "final {\"task\": \"u\", \"dialect\": \"c\", \"args\": [], "
+                                "\"context_hash\": \"ab\", \"index\": 7, \"entity\": [], "
+                                "\"begun\": 1.5, \"rounds\": 1, \"rounds_s\": [[1.0]], "
+                                "\"peaks_gflops\": [1]}";
     static const char *const wrong[] = {
         HEAD "\"states\": [\"ac\"], \"peaks_gflops\": [1, 1]}",
         HEAD "\"states\": [\"ac\", \"c\"], \"peaks_gflops\": [1, 1]}",
@@ -193,9 +198,11 @@ static void final_lines(void **state) {
     assert_non_null(strstr(out.data, "\"objective\": \"alone\""));
     at_finals_init(&finals, a);
     at_finals_add(&finals, text, 1);
+    at_finals_add(&finals, other, 2); /* in the memory that reading the first one took */
     int n;
     const at_turns *t = at_finals_get(&finals, 0, &l, &n);
     assert_int_equal(n, 1);
+    assert_string_equal(t->dialect, "gnu");
     at_turns there = *t;
     at_round rounds[2];
     assert_int_equal(at_turns_for(&there, AT_OBJECTIVE_COMPANY, rounds), 2);
