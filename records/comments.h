@@ -10,8 +10,8 @@
  * are about (comment_line.c). */
 void at_comment_begin(at_text *out, const char *name, const char *task, const at_json *args,
                       const char *context_hash);
-/* A comment line about a finalist (final.c): all its rounds; before 0.9 there was one line a round.
- */
+/* A comment line about a finalist (final_line.c): all its rounds; before 0.9 there was one line a
+ * round. */
 typedef struct at_final_line {
     const char *task, *context_hash;
     const at_json *args, *entity;

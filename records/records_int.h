@@ -65,6 +65,11 @@ typedef struct at_comment {
 /* false: another comment than NAME, or torn. Owned by a. NULL: of any name. */
 bool at_comment_read(at_arena *a, const char *comment, const char *name, at_comment *out);
 
+/* ---- turns.c -------------------------------------------------------------------------------- */
+
+/* Are states known of the samples? */
+bool at_turns_have_states(const at_turns *t);
+
 /* ---- spread.c ------------------------------------------------------------------------------- */
 
 /* The middle half, or all of a few; n >= 1. */
