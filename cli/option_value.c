@@ -81,6 +81,18 @@ static at_status parse_share(const char *text, const char *what, double *out, at
     return AT_OK;
 }
 
+/* To whoever gave a list: --isa takes one, and another option, --isas of apply, several. */
+static void add_plural(at_text *out, const char *name) {
+    at_text plural = {0};
+    at_text_addf(&plural, "%ss", name);
+    const int i = at_option_index(at_text_str(&plural), plural.len);
+    at_text_add(out, "; one of them is accepted");
+    for (int v = 0; i >= 0 && v < AT_VERB_COUNT; v++)
+        if (at_option_at(i)->verbs >> v & 1)
+            at_text_addf(out, ", several by %s of %s", at_text_str(&plural), at_verb_at(v)->name);
+    at_text_free(&plural);
+}
+
 /* Which of the words that the option takes. */
 static at_status parse_word(const at_option_row *row, const char *text, int *out, at_error *err) {
     const char *words[32], *word;
@@ -93,6 +105,7 @@ static at_status parse_word(const at_option_row *row, const char *text, int *out
     }
     at_text list = {0};
     at_text_add_names(&list, text, words, n);
+    if (strchr(text, ',') && !strchr(at_text_str(&list), '?')) add_plural(&list, row->name);
     at_status s =
         at_fail(err, AT_E_USAGE, "%s %s: there are %s", row->name, text, at_text_str(&list));
     at_text_free(&list);

@@ -349,6 +349,9 @@ static void refused(void **state) {
         {"--log x.log --line 3", "--line is for one kernel: autotune apply TEMPLATE --line ...\n"},
         {GEMM " --config default --name 3x", "--name 3x: not a name in C; write letters, digits "
                                              "and _, a letter first\n"},
+        {GEMM " --config default --isa avx512,avx2",
+         "; one of them is accepted, several by --isas of apply\n"},
+        {GEMM " --config default --compiler tcc,gcc", "gcc, clang; one of them is accepted\n"},
         {GEMM " --config default --name ''", "--name \"\": not a name in C; "},
         {GEMM " --config default --name int", "--name int: C, C++ or the file's own parts use this "
                                               "name; write another\n"},
