@@ -162,8 +162,10 @@ static at_ir *cut_at_change(part *p, at_ir *n, const at_aff *atom, const at_fact
     if (k > 0) cut = at_aff_div(l, at_aff_shift(l, at_aff_scale(l, rest, -1), k - 1), k);
     else cut = at_aff_shift(l, at_aff_div(l, rest, -k), 1);
     bool runtime = cut->n > 0;
-    if (runtime && n->loop.ann != AT_ANN_PARA)
-        n->loop.ann = AT_ANN_NONE; /* a trip count is not known */
+    if (runtime && n->loop.ann != AT_ANN_PARA) { /* a trip count is not known */
+        n->loop.was_vector |= n->loop.ann == AT_ANN_VEC;
+        n->loop.ann = AT_ANN_NONE;
+    }
     at_ir *head = NULL, **tail = &head;
     for (int upper = 0; upper < 2; upper++) {
         at_ir *s = segment(p, n, cut, !upper);

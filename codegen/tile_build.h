@@ -36,6 +36,7 @@ typedef struct {             /* an address that was asked for under the counted 
     const at_aff *in;        /* its part inside the tile, but for */
     const at_aff *quotients; /* those that add_quotient takes; NULL: there are none */
     at_tile_place place;     /* where it is with all unrolled loops and vectors at 0 */
+    bool is_even;            /* else these loops need numbers before it is affine in the others */
 } at_tile_form;
 #define AT_TILE_FORMS 8
 
@@ -65,6 +66,7 @@ typedef struct { /* an element vector that lives in a register */
     bool neutral;              /* all lanes hold the neutral element: no term was added yet */
     bool spread;               /* lanes are partial results, */
     bool mixed;                /* which the register did not begin as */
+    bool in_four;              /* they are joined, and stored, with those of three others */
     int chain[AT_TILE_CHAINS]; /* partial results beside vreg, from 1 on */
     int num_chains, next;
 } at_tile_key;

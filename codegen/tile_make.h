@@ -42,6 +42,8 @@ void at_widen_copies(at_low *l, at_ir *list, const at_tile_regs *regs);
 /* Does a loop that runs as often as is known at run time copy one element in each turn, each behind
  * the one before, from every so many? */
 bool at_is_counted_copy(const at_low *l, const at_ir *n, const at_tile_regs *regs);
+/* Does it add to one element in each turn, each behind the one before, or terms to one? */
+bool at_is_counted_sum(const at_low *l, const at_ir *n, const at_tile_regs *regs);
 
 /* tile_transpose.c: copies that neither loop of is a vector of on both sides, cut into squares of
  * AT_TILE_SQUARE elements each way. Takes the list. */

@@ -2,7 +2,9 @@
  *
  * An address is a pointer, known outside the tile, a constant offset, and a stride per counted loop
  * around it, by which the pointer is bumped; or such a pointer moved on by an entry of an index
- * list, inside. */
+ * list, inside. Of a product of loops, as in a triangle that is stored row behind row, a[i*(i +
+ * 1)/2
+ * + j], each turn of a loop that is written out has a pointer of its own. */
 #include "codegen/tile_build.h"
 
 #include <string.h>
@@ -103,7 +105,7 @@ static void find_form(at_builder *b, int tensor, const at_aff *at, at_tile_form 
     at_term *strides = AT_NEW_ARRAY(l->arena, at_term, b->num_counted);
     *f = (at_tile_form){.at = at, .place = {.tensor = tensor, .stride = strides}};
     f->in = without_quotients(b, at_aff_part(l, at, b->inner, &p->rest), &f->quotients);
-    if (!at_aff_indexed(l, f->in, b->inner)) b->failed = true;
+    f->is_even = at_aff_indexed(l, f->in, b->inner);
     for (int i = 0; i < b->num_counted; i++) {
         const at_ir *c = b->counted[i];
         int64_t k = at_aff_coef(f->in, c->loop.sym);
@@ -121,6 +123,16 @@ static const at_tile_form *form_of(at_builder *b, int tensor, const at_aff *at) 
     return f;
 }
 
+/* In the turn at hand of loops that are written out. */
+static const at_aff *in_this_turn(at_builder *b, const at_aff *at) {
+    at_mask loops = at_aff_deps(b->l, at) & b->inner;
+    for (int i = 0; i < b->num_counted; i++) loops &= ~AT_BIT(b->counted[i]->loop.sym);
+    for (int sym = 0; sym < AT_MAX_LOOPS; sym++)
+        if (loops & AT_BIT(sym) && sym != b->vec_sym)
+            at = at_aff_subst(b->l, at, sym, at_aff_const(b->l, b->bound[sym]));
+    return at;
+}
+
 /* What lies further from a pointer than instructions reach has another one; of a tensor that is in
  * registers meanwhile there is one only. */
 static void point_near(at_builder *b, at_tile_place *p) {
@@ -135,6 +147,12 @@ static void point_near(at_builder *b, at_tile_place *p) {
 static at_tile_place locate(at_builder *b, int tensor, const at_aff *at,
                             const at_entry_bound *entries) {
     const at_tile_form *f = form_of(b, tensor, at);
+    at_tile_form here;
+    if (!f->is_even) {
+        find_form(b, tensor, in_this_turn(b, at), &here);
+        f = &here;
+        b->failed |= !f->is_even;
+    }
     at_tile_place p = f->place;
     for (int i = 0; f->quotients && i < f->quotients->n; i++) {
         const at_sym s = b->l->syms.data[f->quotients->t[i].sym];

@@ -4,7 +4,8 @@
  * that it runs on along stands innermost, and is a vector, though nobody asked; zeros that are
  * written go the same way. Packing by hand, copies of rows, windows and strips are such copies.
  * Where a loop around one statement runs as often as is known at run time, as where a border cuts a
- * row, it is vectors and a rest; it may read every so many elements then. */
+ * row, it is vectors and a rest; it may read every so many elements then. So is a sum, over its
+ * elements or its terms, along what was a vector before it was cut, as at a diagonal. */
 #include "codegen/tile_make.h"
 
 enum { LEAST_RUN = 4 };
@@ -60,6 +61,21 @@ static void move_inside(nest *x, int i) {
     x->loop[i]->loop = moved;
 }
 
+static bool reads(const at_value *v, int tensor) {
+    return (v->op == AT_V_LOAD && v->tensor == tensor) || (v->a && reads(v->a, tensor)) ||
+           (v->b && reads(v->b, tensor));
+}
+
+bool at_is_counted_sum(const at_low *l, const at_ir *n, const at_tile_regs *regs) {
+    const at_ir *sum = n->child;
+    if (at_loop_is_fixed(n) || !sum || sum->next || sum->kind != AT_IR_STMT || !sum->stmt.add ||
+        sum->stmt.integer || sum->stmt.num_places || reads(sum->stmt.val, sum->stmt.tensor) ||
+        (at_aff_opaque_deps(l, sum->stmt.at) & AT_BIT(n->loop.sym)))
+        return false;
+    const int64_t step = at_aff_coef(sum->stmt.at, n->loop.sym);
+    return n->loop.is_reduce ? !step : step == 1 && !regs->local[sum->stmt.tensor];
+}
+
 bool at_is_counted_copy(const at_low *l, const at_ir *n, const at_tile_regs *regs) {
     const at_ir *copy = n->child;
     const at_mask loop = AT_BIT(n->loop.sym);
@@ -81,7 +97,8 @@ void at_widen_copies(at_low *l, at_ir *list, const at_tile_regs *regs) {
         nest x;
         int i;
         if (n->kind != AT_IR_LOOP) continue;
-        if (n->loop.ann == AT_ANN_NONE && at_is_counted_copy(l, n, regs)) {
+        if (n->loop.ann == AT_ANN_NONE && (at_is_counted_copy(l, n, regs) ||
+                                           (n->loop.was_vector && at_is_counted_sum(l, n, regs)))) {
             n->loop.ann = AT_ANN_VEC;
             continue;
         }

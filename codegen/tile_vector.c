@@ -115,8 +115,7 @@ bool at_build_has_parts(const at_builder *b, const at_ir *n) {
     if (n->loop.ann != AT_ANN_VEC || at_loop_is_fixed(n) || t->lanes == 1 || t->is_double ||
         b->vec_sym >= 0 || !in || in->next || in->kind != AT_IR_STMT)
         return false;
-    if (!n->loop.is_reduce) return at_is_counted_copy(b->l, n, b->regs);
-    return in->stmt.add && !at_aff_coef(in->stmt.at, n->loop.sym);
+    return at_is_counted_copy(b->l, n, b->regs) || at_is_counted_sum(b->l, n, b->regs);
 }
 
 const char *at_build_not_vector(at_builder *b, const at_ir *n) {

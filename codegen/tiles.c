@@ -1,7 +1,8 @@
 /* codegen/tiles.c: which subtrees become tiles, and how large.
  *
  * A nest can be a tile when nothing in it is conditional, all its addresses are affine in its
- * loops, entries of index lists aside, and none of these go from step to step of a cycle.
+ * loops, entries of index lists aside, with numbers for those that are written out, and none of
+ * these go from step to step of a cycle.
  * Neighbours that define and use up one tensor (initialisation, sum, epilogue) become one tile, and
  * that tensor lives in registers; where there are too few of them the group is cut (tile_cut.c).
  * What cannot be a tile as a whole is opened: its loops stay C, its inner nests are tried. What is
@@ -31,21 +32,32 @@ static at_ir *tile_list(tiler *x, at_ir *list);
 
 /* ---- what can be a tile ---------------------------------------------------------------------- */
 
-static bool value_fits(const at_low *l, const at_value *v, at_mask inner) {
-    if (v->op == AT_V_SELECT || (v->op == AT_V_LOAD && !at_aff_indexed(l, v->at, inner)))
-        return false;
-    return (!v->a || value_fits(l, v->a, inner)) && (!v->b || value_fits(l, v->b, inner));
+/* x in a turn of the loops of a nest that are written out. */
+static const at_aff *in_a_turn(at_low *l, const at_aff *x, const at_ir *nest) {
+    if (nest->kind != AT_IR_LOOP) return x;
+    if (nest->loop.ann == AT_ANN_UNROLL && at_loop_is_fixed(nest))
+        x = at_aff_subst(l, x, nest->loop.sym, at_aff_const(l, nest->loop.hi - 1));
+    for (const at_ir *c = nest->child; c; c = c->next) x = in_a_turn(l, x, c);
+    return x;
 }
 
-static bool fits(const at_low *l, const at_ir *n, at_mask inner) {
+static bool value_fits(at_low *l, const at_value *v, const at_ir *nest, at_mask inner) {
+    if (v->op == AT_V_SELECT || (v->op == AT_V_LOAD && !at_aff_indexed(l, v->at, inner) &&
+                                 !at_aff_indexed(l, in_a_turn(l, v->at, nest), inner)))
+        return false;
+    return (!v->a || value_fits(l, v->a, nest, inner)) &&
+           (!v->b || value_fits(l, v->b, nest, inner));
+}
+
+static bool fits(at_low *l, const at_ir *n, const at_ir *nest, at_mask inner) {
     if (n->kind == AT_IR_STMT)
         return !n->stmt.integer && !(at_aff_opaque_deps(l, n->stmt.at) & inner) &&
-               value_fits(l, n->stmt.val, inner);
+               value_fits(l, n->stmt.val, nest, inner);
     if (n->kind != AT_IR_LOOP || n->loop.ann == AT_ANN_PARA || n->loop.is_step) return false;
     if (n->loop.lo_aff && (at_aff_deps(l, n->loop.lo_aff) & inner)) return false;
     if (n->loop.hi_aff && (at_aff_deps(l, n->loop.hi_aff) & inner)) return false;
     for (const at_ir *c = n->child; c; c = c->next)
-        if (!fits(l, c, inner)) return false;
+        if (!fits(l, c, nest, inner)) return false;
     return true;
 }
 
@@ -69,8 +81,8 @@ static bool is_joint(const at_ir *n) {
            (!at_counted_loops(n->child) || (!n->child->next && is_joint(n->child)));
 }
 
-static bool can_be_tile(const at_low *l, const at_ir *n) {
-    return fits(l, n, at_ir_loops_of(n)) && (target(n) >= 0 || is_joint(n));
+static bool can_be_tile(at_low *l, const at_ir *n) {
+    return fits(l, n, n, at_ir_loops_of(n)) && (target(n) >= 0 || is_joint(n));
 }
 
 /* How often statements of a list read or write each tensor. */
@@ -282,9 +294,9 @@ static const char *label_of(const at_ir *n) {
 }
 
 /* Why a nest whose parts may be tiles is none itself. */
-static const char *not_a_tile(const at_low *l, const at_ir *n) {
+static const char *not_a_tile(at_low *l, const at_ir *n) {
     if (can_be_tile(l, n)) return "its statements have too many operands for one tile";
-    if (fits(l, n, at_ir_loops_of(n)))
+    if (fits(l, n, n, at_ir_loops_of(n)))
         return at_counted_loops(n->child) ? "leaves of several tensors stand in it, and loops"
                                           : "leaves of several tensors stand in it";
     return "it holds a condition, a parallel loop, a loop of steps, or addresses and bounds that "

@@ -181,12 +181,111 @@ static void begun(void **state) {
     at_arena_free(a);
 }
 
+static bool is_swap(const at_tile *t, const at_tile_op *op) {
+    (void)t;
+    return op->kind == AT_T_SWAP;
+}
+
+static bool is_store_of_four(const at_tile *t, const at_tile_op *op) {
+    (void)t;
+    return op->kind == AT_T_STORE && op->lanes == 4 && !op->times;
+}
+
+static bool keeps_the_rest(const at_tile *t, const at_tile_op *op) {
+    (void)t;
+    return op->kind == AT_T_FIRST;
+}
+
+/* Lanes of four sums that lie side by side are joined together: a swap for each halving down to
+ * four lanes, and one store; those of the two rows that are left, each by itself. Of lanes that
+ * hold products of two loads, which are 0 beyond, none are kept. */
+static void fours_of_dots(void **state) {
+    (void)state;
+    static const program p = {"dots", "N=64 K=300 n0=8 n1=6 k0=10 k1=30",
+                              "a[N, K] : input\n"
+                              "x[K] : input\n"
+                              "y[n:48] = sum(k:K) a[n, k]*x[k]\n",
+                              "n0, k0, n1:unroll, k1:vec =>\n"
+                              "    @y = {n0, n1}/n // {k0, k1}/k\n"};
+    static const struct {
+        const char *isa;
+        int swaps, fours;
+    } sets[] = {{"sse2", 4, 1}, {"avx2", 1 + 2 * 3, 1}, {"avx512", 2 + 2 * 4, 1}, {"neon", 4, 1}};
+    for (int i = 0; i < 4; i++) {
+        at_arena *a = at_arena_new();
+        const at_tile *t = tile_of(a, &p, sets[i].isa);
+        const int fours = count(t, is_store_of_four, true) + count(t, is_store_of_four, false),
+                  swaps = count(t, is_swap, true) + count(t, is_swap, false);
+        if (fours != sets[i].fours || swaps != sets[i].swaps)
+            fail_msg("%s: %d stores of four, %d swaps", sets[i].isa, fours, swaps);
+        assert_int_equal(count(t, keeps_the_rest, true) + count(t, keeps_the_rest, false), 0);
+        at_arena_free(a);
+    }
+}
+
+/* Rows of a triangle that is stored row behind row: each row of a tile has a pointer of its own. */
+static void rows_of_a_triangle(void **state) {
+    (void)state;
+    static const program p = {"triangle", "N=64 n0=16 n1=4 k0=4 k1=16",
+                              "a[N*N] : input\n"
+                              "x[N] : input\n"
+                              "y[n:N] = sum(k:N) a[n*(n + 1)/2 + k]*x[k]\n",
+                              "n0, k0, n1:unroll, k1:vec =>\n"
+                              "    @y = {n0, n1}/n // {k0, k1}/k\n"};
+    static const char *const sets[] = {"sse2", "avx2", "avx512", "neon"};
+    for (int i = 0; i < 4; i++) {
+        at_arena *a = at_arena_new();
+        const at_tile *t = tile_of(a, &p, sets[i]);
+        assert_int_equal(t->num_slots, 4 + 2);
+        assert_int_equal(count(t, is_store_of_four, true) + count(t, is_store_of_four, false), 1);
+        at_arena_free(a);
+    }
+}
+
+/* Of sums that a diagonal cuts, where no mask says what lies inside, vectors are added to as many
+ * elements as are left, and to fewer the rest; likewise terms along what is left of a row. */
+static void cut_sums(void **state) {
+    (void)state;
+    static const program programs[] = {
+        {"elements", "N=64 n0=2 n1=32",
+         "a[N*N] : input\n"
+         "x[N] : input\n"
+         "y[n:N] = sum(k:N) (n > k ? a[k*N - k*(k + 1)/2 + n] : 0)*x[k]\n",
+         "n0 =>\n    k, n1:vec =>\n        @y = {n0, n1}/n // k\n"},
+        {"terms", "N=64 k0=2 k1=32",
+         "a[N*N] : input\n"
+         "x[N] : input\n"
+         "y[n:N] = sum(k:N) (k >= n ? a[n*N - n*(n + 1)/2 + k] : 0)*x[k]\n",
+         "n, k0, k1:vec =>\n    @y = n // {k0, k1}/k\n"}};
+    for (int i = 0; i < 2; i++) {
+        at_arena *a = at_arena_new();
+        at_low *l;
+        at_lower_options o = {.dialect = AT_DIALECT_GNU,
+                              .target = at_target_find("avx2"),
+                              .name = "k",
+                              .verify = true};
+        int cut = 0;
+        CALL(at_lower_until(a, program_of(a, &programs[i]), &o, "tiles", &l, &err));
+        for (int t = 0; t < l->tiles.len; t++) {
+            const at_tile *tile = l->tiles.data[t];
+            cut += tile->num_trips > 0;
+            if (tile->num_trips && !count(tile, is_whole_load, true))
+                fail_msg("%s: %s goes element by element", programs[i].name, tile->name);
+        }
+        assert_true(cut > 0);
+        at_arena_free(a);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(flat),
                                        cmocka_unit_test(groups),
                                        cmocka_unit_test(read_between),
                                        cmocka_unit_test(cut_copies),
                                        cmocka_unit_test(from_last_to_first),
+                                       cmocka_unit_test(fours_of_dots),
+                                       cmocka_unit_test(rows_of_a_triangle),
+                                       cmocka_unit_test(cut_sums),
                                        cmocka_unit_test(begun)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,6 +279,9 @@ static void operators(void **state) {
         {"tests/te/similarities", "N=21,K=7,D=5"},
         {"dft", "B=5,N=37"},
         {"packed_triangle", "N=29"},
+        {"bench/modern/packed_symmetric", "N=29"}, /* a triangle read along rows and columns */
+        {"bench/modern/packed_symmetric", "N=37"},
+        {"bench/modern/stored_once", "N=35"},
         {"tests/te/three_sums", "N=5,M=37,K=7"},
         {"tests/te/columns", "N=3,C=5,P=21"}, /* blocks of columns through all stages */
         {"tests/te/columns", "N=1,C=1,P=5"},
