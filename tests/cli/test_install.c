@@ -151,9 +151,23 @@ static void uninstall(void **state) {
     cli_expect(0, "test -z \"$(find 'a place/usr/local' -mindepth 1)\"");
 }
 
+/* The library finds its worker by it, and takes no relative path. */
+static void relative_prefix(void **state) {
+    (void)state;
+    static const char *const goals[] = {"install", "uninstall"};
+    for (int i = 0; i < 2; i++) {
+        const cli_result *r =
+            cli_run("env -u MAKEFLAGS -u MAKELEVEL make -s -C '%s' %s B=%s PREFIX=rel/pre", sources,
+                    goals[i], build);
+        assert_int_equal(r->status, 2);
+        assert_non_null(strstr(r->err, "PREFIX=rel/pre: an absolute path is accepted, such as /"));
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(other_flags), cmocka_unit_test(install),
-                                       cmocka_unit_test(authors),     cmocka_unit_test(programs),
-                                       cmocka_unit_test(dist),        cmocka_unit_test(uninstall)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_flags),    cmocka_unit_test(install), cmocka_unit_test(authors),
+        cmocka_unit_test(programs),       cmocka_unit_test(dist),    cmocka_unit_test(uninstall),
+        cmocka_unit_test(relative_prefix)};
     return cmocka_run_group_tests_name("cli/install", tests, setup, cli_teardown);
 }
