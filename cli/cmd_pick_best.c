@@ -113,9 +113,12 @@ at_status at_cmd_pick_best(const at_options *o, at_error *err) {
     at_arena *a = at_arena_new();
     at_pick *picks;
     int count;
-    at_status status =
-        at_pick_usable(a, &o->engine, o->operands, o->num_operands, o->output, at_force_of(o),
-                       o->compat ? AT_PER_COMPAT : o->per, &picks, &count, err);
+    const at_pick_request q = {.logs = o->operands,
+                               .num_logs = o->num_operands,
+                               .per = o->compat ? AT_PER_COMPAT : o->per,
+                               .output = o->output,
+                               .force = at_force_of(o)};
+    at_status status = at_pick_usable(a, &o->engine, &q, &picks, &count, err);
     if (status == AT_OK) warn_of(o, a, picks, count);
     if (status == AT_OK)
         status = o->json ? print_json(o, picks, count, err) : print_text(o, a, picks, count, err);

@@ -219,9 +219,10 @@ at_status at_log_print_diff(const at_options *o, at_error *err) {
     at_engine_options all = o->engine;
     at_status s = AT_OK;
     all.accept_changed = true; /* a log is shown as it is; but what cannot run is no winner */
-    for (int i = 0; i < 2 && s == AT_OK; i++)
-        s = at_pick_usable(arena, &all, &o->operands[i], 1, NULL, false, AT_PER_TASK, &picks[i],
-                           &n[i], err);
+    for (int i = 0; i < 2 && s == AT_OK; i++) {
+        const at_pick_request q = {.logs = &o->operands[i], .num_logs = 1, .per = AT_PER_TASK};
+        s = at_pick_usable(arena, &all, &q, &picks[i], &n[i], err);
+    }
     if (s == AT_OK) {
         pairs p = {0};
         match(arena, picks[0], n[0], picks[1], n[1], &p);

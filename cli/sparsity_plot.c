@@ -15,8 +15,8 @@ static at_status read_sparsities(const at_options *o, at_arena *a, at_sparse_pan
     at_sparse_panels all = {0};
     at_engine_options all_versions = o->engine;
     all_versions.accept_changed = true;
-    AT_TRY(at_pick_usable(a, &all_versions, o->operands, o->num_operands, NULL, false,
-                          AT_PER_CONTEXT, &picks, &n, err));
+    const at_pick_request q = {.logs = o->operands, .num_logs = o->num_operands};
+    AT_TRY(at_pick_usable(a, &all_versions, &q, &picks, &n, err));
     for (int i = 0; i < n; i++) {
         const at_record *r = &picks[i].record;
         const char *title;

@@ -154,8 +154,8 @@ int at_lib_pick_best(at_lib *lib, const char *const *logs, int n, const char *ou
     at_lib_enter(lib, &state);
     at_arena *a = at_arena_new();
     const at_engine_options o = {.warn = at_lib_tell, .ctx = lib};
-    at_status s =
-        at_pick_usable(a, &o, logs, n, output, false, AT_PER_CONTEXT, &picks, &num_picks, &err);
+    const at_pick_request q = {.logs = logs, .num_logs = n, .output = output};
+    at_status s = at_pick_usable(a, &o, &q, &picks, &num_picks, &err);
     int code = at_lib_code_of(lib, s, &err);
     at_arena_free(a);
     at_lib_leave(lib, &state);

@@ -15,15 +15,16 @@ static at_status read_one(at_chooser *c, const at_pick_job *job, int i, bool is_
                           at_error *err) {
     at_log_reader *reader;
     at_record record;
+    const at_pick_request *q = job->asked;
     const char *path = job->paths[i];
-    if (is_output) AT_TRY(at_log_reader_open_empty(path, job->warn, job->warn_ctx, &reader, err));
-    else AT_TRY(at_log_reader_open(path, job->warn, job->warn_ctx, &reader, err));
+    if (is_output) AT_TRY(at_log_reader_open_empty(path, q->warn, q->warn_ctx, &reader, err));
+    else AT_TRY(at_log_reader_open(path, q->warn, q->warn_ctx, &reader, err));
     at_log_reader_on_comment(reader, at_chooser_comment, c);
     at_chooser_begin(c, path);
     at_chooser_limit(c, reader);
     while (at_log_reader_next(reader, &record)) {
         all->of[at_record_standing(&record)]++;
-        if (!job->use || job->use(job->use_ctx, path, &record)) at_chooser_add(c, &record);
+        if (!q->use || q->use(q->use_ctx, path, &record)) at_chooser_add(c, &record);
         else at_chooser_refuse(c, &record);
     }
     at_status s = at_log_reader_status(reader, err);
@@ -68,14 +69,15 @@ static void enter(groups *g, const char *name, const at_record *task, const at_p
     if (is_better(g, &picks[i], &picks[x->best])) x->best = i;
 }
 
-static void enter_all(groups *g, const at_pick_job *job, at_per per, const at_pick *picks, int i) {
+static void enter_all(groups *g, const at_pick_job *job, const at_pick *picks, int i) {
     at_arena *a = job->arena;
+    const at_per per = job->asked->per;
     at_tvm_target t = {0};
     const char *mcpu = "";
     if (per == AT_PER_OPERATOR) {
         at_record task = {0};
-        bool is_way = job->judge.operator_of &&
-                      job->judge.operator_of(a, &picks[i].record, &task.task, &task.args);
+        bool is_way = job->asked->judge.operator_of &&
+                      job->asked->judge.operator_of(a, &picks[i].record, &task.task, &task.args);
         enter(g, is_way ? "operator" : "", is_way ? &task : NULL, picks, i);
         return;
     }
@@ -92,13 +94,14 @@ static void enter_all(groups *g, const at_pick_job *job, at_per per, const at_pi
 
 /* Finals say which is best within a context; from one to another only times are compared. So what
  * is chosen once is chosen again from what was chosen. Returns how many are left. */
-static int choose_groups(const at_pick_job *job, at_per per, at_pick *picks, int n) {
+static int choose_groups(const at_pick_job *job, at_pick *picks, int n) {
     at_arena *a = job->arena;
-    groups g = {.names.arena = a, .is_here = per != AT_PER_MCPU ? job->judge.is_here : NULL};
+    const at_pick_request *q = job->asked;
+    groups g = {.names.arena = a, .is_here = q->per != AT_PER_MCPU ? q->judge.is_here : NULL};
     int left = 0;
     bool *is_best = AT_NEW_ARRAY(a, bool, n); /* of a group */
     int64_t *considered = AT_NEW_ARRAY(a, int64_t, n);
-    for (int i = 0; i < n; i++) enter_all(&g, job, per, picks, i);
+    for (int i = 0; i < n; i++) enter_all(&g, job, picks, i);
     for (int k = 0; k < g.of.len; k++) {
         const group *x = &g.of.data[k]; /* several may have one best */
         is_best[x->best] = true;
@@ -119,7 +122,7 @@ static void add_texts(at_pick_job *job) {
     for (int i = 0; i < job->picks.len; i++) {
         at_pick *p = &job->picks.data[i];
         const int before = seen.keys.len;
-        const char *text = job->judge.text_of(job->arena, &p->record);
+        const char *text = job->asked->judge.text_of(job->arena, &p->record);
         if (text && at_key_map_add(&seen, text) == before) p->text = text;
     }
 }
@@ -136,8 +139,7 @@ static at_status fail_none(const at_pick_job *job, const tally *all, at_error *e
     return s;
 }
 
-static at_status choose(at_chooser *c, at_pick_job *job, at_per per, bool with_output,
-                        at_error *err) {
+static at_status choose(at_chooser *c, at_pick_job *job, bool with_output, at_error *err) {
     tally all = {0};
     for (int i = 0; i < job->num_paths; i++)
         AT_TRY(read_one(c, job, i, with_output && i == job->num_paths - 1, &all, err));
@@ -151,16 +153,17 @@ static at_status choose(at_chooser *c, at_pick_job *job, at_per per, bool with_o
         return at_fail(err, AT_E_NO_VALID,
                        "no valid record in %s%s: all that were valid failed in a final",
                        job->paths[0], job->num_paths > 1 ? " and the others" : "");
-    if (per != AT_PER_CONTEXT)
-        job->picks.len = choose_groups(job, per, job->picks.data, job->picks.len);
-    if (job->judge.text_of) add_texts(job);
+    if (job->asked->per != AT_PER_CONTEXT)
+        job->picks.len = choose_groups(job, job->picks.data, job->picks.len);
+    if (job->asked->judge.text_of) add_texts(job);
     for (int i = 0; i < job->picks.len; i++) at_pick_print(job->out, &job->picks.data[i]);
     return AT_OK;
 }
 
-static at_status pick_best(at_pick_job *job, at_per per, bool with_output, at_error *err) {
-    at_chooser *c = at_chooser_new(per == AT_PER_MCPU || per == AT_PER_KEY, job->objective);
-    at_status s = choose(c, job, per, with_output, err);
+static at_status pick_best(at_pick_job *job, bool with_output, at_error *err) {
+    const at_pick_request *q = job->asked;
+    at_chooser *c = at_chooser_new(q->per == AT_PER_MCPU || q->per == AT_PER_KEY, q->objective);
+    at_status s = choose(c, job, with_output, err);
     at_chooser_free(c);
     return s;
 }
@@ -179,43 +182,33 @@ static at_status lock_output(const char *path, at_output_rules *rules, int *fd, 
     return *is_log ? at_refuse_tuning_log(path, err) : AT_OK;
 }
 
-static at_status pick_into(at_pick_job *job, at_per per, bool with_output, at_output *out,
-                           at_error *err) {
-    AT_TRY(per == AT_PER_COMPAT ? at_pick_compat(job, err) : pick_best(job, per, with_output, err));
+static at_status pick_into(at_pick_job *job, bool with_output, at_output *out, at_error *err) {
+    AT_TRY(job->asked->per == AT_PER_COMPAT ? at_pick_compat(job, err)
+                                            : pick_best(job, with_output, err));
     if (!out) return AT_OK;
     AT_TRY(at_output_add(out, at_text_str(job->out), job->out->len, err));
     return at_output_commit(&out, 1, err);
 }
 
-at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
-                       void *use_ctx, at_objective objective, const char *output_path,
-                       at_force force, at_per per, const at_pick_judge *judge, at_warn_fn *warn,
-                       void *ctx, at_pick **picks, int *num_picks, at_error *err) {
-    for (int i = 0; output_path && i < num_inputs; i++)
-        if (at_same_file(output_path, inputs[i]))
+at_status at_pick_best(at_arena *a, const at_pick_request *q, at_pick **picks, int *num_picks,
+                       at_error *err) {
+    for (int i = 0; q->output && i < q->num_logs; i++)
+        if (at_same_file(q->output, q->logs[i]))
             return at_fail(err, AT_E_USAGE, "%s is both input and output; name another output",
-                           output_path);
+                           q->output);
     int fd = -1;
     bool with_output = false;
     at_text text = {0};
     at_output *out = NULL;
-    at_output_rules rules = {.kind = "log", .is_kind = at_is_log_head, .force = force};
-    at_status s = output_path ? lock_output(output_path, &rules, &fd, &with_output, err) : AT_OK;
-    if (s == AT_OK && output_path) s = at_output_open(output_path, &rules, &out, err);
-    const char **paths = AT_NEW_ARRAY(a, const char *, num_inputs + 1);
-    memcpy(paths, inputs, (size_t)num_inputs * sizeof *paths);
-    at_pick_job job = {.arena = a,
-                       .paths = paths,
-                       .num_paths = num_inputs,
-                       .warn = warn,
-                       .warn_ctx = ctx,
-                       .use = use,
-                       .use_ctx = use_ctx,
-                       .objective = objective,
-                       .out = &text};
-    if (judge) job.judge = *judge;
-    if (with_output) paths[job.num_paths++] = output_path;
-    if (s == AT_OK) s = pick_into(&job, per, with_output, out, err);
+    at_output_rules rules = {.kind = "log", .is_kind = at_is_log_head, .force = q->force};
+    at_status s = q->output ? lock_output(q->output, &rules, &fd, &with_output, err) : AT_OK;
+    if (s == AT_OK && q->output) s = at_output_open(q->output, &rules, &out, err);
+    const char **paths = AT_NEW_ARRAY(a, const char *, q->num_logs + 1);
+    memcpy(paths, q->logs, (size_t)q->num_logs * sizeof *paths);
+    at_pick_job job = {
+        .arena = a, .asked = q, .paths = paths, .num_paths = q->num_logs, .out = &text};
+    if (with_output) paths[job.num_paths++] = q->output;
+    if (s == AT_OK) s = pick_into(&job, with_output, out, err);
     at_output_close(out);
     if (fd >= 0) close(fd);
     at_text_free(&text);

@@ -68,17 +68,26 @@ typedef struct at_pick_judge {
     /* What its task computes, as a comment of a log; NULL: the program knows its template. */
     const char *(*text_of)(at_arena *a, const at_record *r);
 } at_pick_judge;
-/* The best records of the inputs and, if it exists, of output_path: the record that really was
- * best, ties to the earlier; in order of first appearance, each with its finals. Those for which
- * `use` says false are passed over (NULL: none; not with AT_PER_COMPAT). objective: the best for
- * that; NONE: for that of their log. judge: NULL: none of its questions is asked. Writes
- * output_path (NULL: nothing) atomically, and keeps its lock from the reading on; a log that a run
- * is writing is AT_E_LOCKED. AT_E_USAGE: the output is one of the inputs, a tuning log or, without
- * force, no log. AT_E_NO_VALID when all are failures, and then the output stays as it is;
- * AT_PER_COMPAT empties it. */
-at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
-                       void *use_ctx, at_objective objective, const char *output_path,
-                       at_force force, at_per per, const at_pick_judge *judge, at_warn_fn *warn,
-                       void *ctx, at_pick **picks, int *num_picks, at_error *err);
+/* What is chosen from, how, and where the choice goes; what is 0 or NULL is not asked for. */
+typedef struct at_pick_request {
+    const char *const *logs;
+    int num_logs;
+    at_pick_fn *use; /* records for which it says false are passed over; not with AT_PER_COMPAT */
+    void *use_ctx;
+    at_objective objective; /* the best for that; NONE: for that of their log */
+    at_per per;
+    at_pick_judge judge;
+    const char *output; /* path; NULL: nothing is written */
+    at_force force;
+    at_warn_fn *warn;
+    void *warn_ctx;
+} at_pick_request;
+/* The best records of the logs and, if it exists, of the output: the record that really was best,
+ * ties to the earlier; in order of first appearance, each with its finals. Writes the output
+ * atomically, and keeps its lock from the reading on; a log that a run is writing is AT_E_LOCKED.
+ * AT_E_USAGE: the output is one of the logs, a tuning log or, without force, no log. AT_E_NO_VALID
+ * when all are failures, and then the output stays as it is; AT_PER_COMPAT empties it. */
+at_status at_pick_best(at_arena *a, const at_pick_request *q, at_pick **picks, int *num_picks,
+                       at_error *err);
 
 #endif

@@ -174,15 +174,10 @@ bool at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out);
 /* The logs to choose from, in order; the last one is the existing output, if there is one. */
 typedef struct at_pick_job {
     at_arena *arena; /* of the picks and their records */
+    const at_pick_request *asked;
     const char *const *paths;
     int num_paths;
-    at_warn_fn *warn;
-    void *warn_ctx;
     at_text *out; /* the lines chosen */
-    at_pick_fn *use;
-    void *use_ctx;
-    at_objective objective;
-    at_pick_judge judge;
     AT_VEC(at_pick) picks;
 } at_pick_job;
 at_status at_pick_compat(at_pick_job *job, at_error *err);

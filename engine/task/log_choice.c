@@ -123,9 +123,14 @@ static bool is_wanted(void *ctx, const char *path, const at_record *r) {
 static at_status read_all(reading *w, const at_engine_options *o, at_error *err) {
     const char *path = w->out->path;
     at_error why = {0};
-    at_status s =
-        at_pick_best(w->arena, &path, 1, is_wanted, w, o->objective, NULL, false, AT_PER_CONTEXT,
-                     NULL, o->warn, o->ctx, &w->out->picks, &w->out->num_picks, &why);
+    const at_pick_request q = {.logs = &path,
+                               .num_logs = 1,
+                               .use = is_wanted,
+                               .use_ctx = w,
+                               .objective = o->objective,
+                               .warn = o->warn,
+                               .warn_ctx = o->ctx};
+    at_status s = at_pick_best(w->arena, &q, &w->out->picks, &w->out->num_picks, &why);
     for (int i = 0; i < w->unknown.keys.len; i++)
         at_engine_warn(o, at_format(w->arena,
                                     "%s: task \"%s\" is of no template of this program; left out. "

@@ -155,17 +155,21 @@ static const char *text_of(at_arena *a, const at_record *r) {
     return at_template_find(r->task, &row, NULL) == AT_OK ? at_log_text_line(a, row) : NULL;
 }
 
-at_status at_pick_usable(at_arena *a, const at_engine_options *o, const char *const *logs,
-                         int num_logs, const char *output, at_force force, at_per per,
+at_status at_pick_usable(at_arena *a, const at_engine_options *o, const at_pick_request *asked,
                          at_pick **picks, int *num_picks, at_error *err) {
-    static const at_pick_judge judge = {at_operator_of_record, at_is_of_this_cpu, text_of};
     at_use_counts *p = at_use_counts_new(a, o->accept_changed);
-    at_status s = at_pick_best(a, logs, num_logs, at_is_usable, p, o->objective, output, force, per,
-                               &judge, o->warn, o->ctx, picks, num_picks, err);
+    at_pick_request q = *asked;
+    q.use = at_is_usable;
+    q.use_ctx = p;
+    q.objective = o->objective;
+    q.judge = (at_pick_judge){at_operator_of_record, at_is_of_this_cpu, text_of};
+    q.warn = o->warn;
+    q.warn_ctx = o->ctx;
+    at_status s = at_pick_best(a, &q, picks, num_picks, err);
     if (p->changed)
-        at_engine_warn(o, at_changed_text(a, logs[0], p->changed,
-                                          num_logs > 1 ? "a template, there and in the others,"
-                                                       : "their template"));
+        at_engine_warn(o, at_changed_text(a, q.logs[0], p->changed,
+                                          q.num_logs > 1 ? "a template, there and in the others,"
+                                                         : "their template"));
     at_use_counts_end(p, o);
     return s;
 }

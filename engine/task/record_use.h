@@ -44,10 +44,10 @@ bool at_is_of_this_cpu(const at_record *r);
 /* Of which CPU it says it is. */
 const char *at_record_cpu(const at_record *r);
 
-/* at_pick_best, of what can be used; o says which objective counts, whether records of another
- * version do, and who is told of those that are left out. AT_PER_COMPAT looks at none of that. */
-at_status at_pick_usable(at_arena *a, const at_engine_options *o, const char *const *logs,
-                         int num_logs, const char *output, at_force force, at_per per,
+/* at_pick_best, of the records that can be used; o says which objective counts, whether records of
+ * another version do, and who is told of those that are left out; asked, the rest. AT_PER_COMPAT
+ * looks at none of that. */
+at_status at_pick_usable(at_arena *a, const at_engine_options *o, const at_pick_request *asked,
                          at_pick **picks, int *num_picks, at_error *err);
 
 #endif

@@ -55,8 +55,8 @@ static at_pick pick(at_arena *a, const char *x, const char *y, at_objective o) {
     int n;
     at_error err;
     const char *const logs[] = {x, y};
-    at_status s = at_pick_best(a, logs, y ? 2 : 1, NULL, NULL, o, NULL, false, AT_PER_CONTEXT, NULL,
-                               NULL, NULL, &picks, &n, &err);
+    const at_pick_request q = {.logs = logs, .num_logs = y ? 2 : 1, .objective = o};
+    at_status s = at_pick_best(a, &q, &picks, &n, &err);
     if (s != AT_OK) fail_msg("%s", err.text);
     assert_int_equal(n, 1);
     return picks[0];

@@ -413,9 +413,8 @@ static void refused_finalist(void **state) {
     put_file("a.log", at_text_str(&log));
     at_text_free(&log);
     const char *path = "a.log";
-    assert_int_equal(at_pick_best(a, &path, 1, is_no_old_one, NULL, AT_OBJECTIVE_NONE, NULL, false,
-                                  AT_PER_CONTEXT, NULL, NULL, NULL, &picks, &n, NULL),
-                     AT_OK);
+    const at_pick_request q = {.logs = &path, .num_logs = 1, .use = is_no_old_one};
+    assert_int_equal(at_pick_best(a, &q, &picks, &n, NULL), AT_OK);
     assert_int_equal(n, 1);
     assert_string_equal(picks[0].record.extra.context.cpu, "new");
     at_arena_free(a);

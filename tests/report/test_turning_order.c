@@ -298,8 +298,9 @@ static void search(int own) {
     for (int state = 0; state < 2; state++) {
         at_pick *picks;
         int n;
-        s = at_pick_best(a, &log, 1, NULL, NULL, objectives[state], NULL, false, AT_PER_CONTEXT,
-                         NULL, NULL, NULL, &picks, &n, &err);
+        const at_pick_request per_state = {
+            .logs = &log, .num_logs = 1, .objective = objectives[state]};
+        s = at_pick_best(a, &per_state, &picks, &n, &err);
         if (s != AT_OK) fail_msg("%s", err.text);
         assert_int_equal(n, 1);
         int64_t picked = picks[0].record.config.recorded_index;
