@@ -83,13 +83,15 @@ static at_status compress(net_op *o) {
     if (!all) AT_TRY(op_axis(o, op_int(o, "axis", 0), x->rank, &axis));
     const int64_t size = all ? x->elements : x->dims[axis];
     const int64_t depth = all ? x->rank : 1;
-    if (condition->rank != 1 || condition->dims[0] > size || !x->rank)
-        return op_fail(o, "\"%s\" is no condition of up to %lld elements", condition->name,
-                       (long long)size);
+    if (condition->rank != 1 || !x->rank)
+        return op_fail(o, "\"%s\" is no condition of one dimension", condition->name);
     AT_VEC(int64_t) places = {0};
     for (int64_t i = 0; i < condition->elements; i++) {
         int64_t rest = i;
         if (!at_net_element_int(condition->type, condition->data, i)) continue;
+        if (i >= size)
+            return op_fail(o, "\"%s\" takes element %lld of %lld", condition->name, (long long)i,
+                           (long long)size);
         for (int64_t k = 0; k < depth; k++) *at_push(o->arena, &places) = 0;
         for (int k = (int)depth - 1; k >= 0; k--) {
             const int64_t extent = all ? x->dims[k] : size;

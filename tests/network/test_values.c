@@ -213,6 +213,36 @@ static void gathered(void **state) {
     at_net_close(net);
 }
 
+static void expect_refused(onnx_graph *g, int version, at_status status, const char *text) {
+    onnx_expect_refused(g, version, NULL, status, text);
+}
+
+/* A condition may be shorter or longer than what it takes of, and takes nothing that is not there.
+ */
+static void compressed(void **state) {
+    (void)state;
+    static const char *const conditions[] = {"0 1", "1 0 1 0 0", "1 0 1 1"};
+    static const float x[] = {1, 2, 3, 4, 5, 6};
+    static const double expected[][4] = {{3, 4}, {1, 2, 5, 6}};
+    for (int i = 0; i < 3; i++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "3,2");
+        onnx_constant(&g, "c", AT_NET_BOOL, at_format(arena, "%d", i ? 6 - i : 2), conditions[i],
+                      false);
+        onnx_node(&g, "Compress", "x c", "y", "axis=0");
+        onnx_output(&g, "y");
+        if (i == 2) {
+            expect_refused(&g, 17, AT_E_INPUT, "\"c\" takes element 3 of 3");
+            continue;
+        }
+        at_net *net = open_graph(&g, NULL);
+        const double *y = compute(net, x);
+        assert_int_equal(net->values.data[net->outputs.data[0]].elements, 2 * (i + 1));
+        for (int k = 0; k < 2 * (i + 1); k++) assert_true(y[k] == expected[i][k]);
+        at_net_close(net);
+    }
+}
+
 /* Nodes that ONNX Runtime's optimizer joins: a normalized sum of three, which is an output, too,
  * and activations behind a bias. */
 static void joined_by_others(void **state) {
@@ -371,10 +401,6 @@ static void external_data(void **state) {
 
 /* ---- wrong input ------------------------------------------------------------------------------
  */
-
-static void expect_refused(onnx_graph *g, int version, at_status status, const char *text) {
-    onnx_expect_refused(g, version, NULL, status, text);
-}
 
 static onnx_graph one_node(const char *op, const char *inputs, const char *attributes) {
     onnx_graph g = {0};
@@ -883,6 +909,7 @@ int main(void) {
         cmocka_unit_test(recurrence_of_bytes),
         cmocka_unit_test(whole_numbers),
         cmocka_unit_test(gathered),
+        cmocka_unit_test(compressed),
         cmocka_unit_test(external_data),
         cmocka_unit_test(refused),
         cmocka_unit_test(cut_off),
