@@ -7,8 +7,8 @@
 static const char types[] =
     "typedef float at_vector __attribute__((vector_size(16)));\n"
     "typedef int at_mask __attribute__((vector_size(16)));\n"
-    "typedef float at_memory __attribute__((vector_size(16), may_alias, aligned(4)));\n"
-    "typedef float at_memory2 __attribute__((vector_size(8), may_alias, aligned(4)));\n"
+    "typedef float at_memory __attribute__((vector_size(16), may_alias, aligned(1)));\n"
+    "typedef float at_memory2 __attribute__((vector_size(8), may_alias, aligned(1)));\n"
     "typedef at_memory at_memory4;\n"
     "#define at_load(p) (*(const at_memory *)(p))\n"
     "#define at_store(p, v) (*(at_memory *)(p) = (v))\n"

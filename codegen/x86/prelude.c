@@ -6,7 +6,7 @@
 static const char everywhere[] =
     "typedef float at_vector __attribute__((vector_size(%d)));\n"
     "typedef int at_mask __attribute__((vector_size(%d)));\n"
-    "typedef float at_memory __attribute__((vector_size(%d), may_alias, aligned(4)));\n"
+    "typedef float at_memory __attribute__((vector_size(%d), may_alias, aligned(1)));\n"
     "#define at_load(p) (*(const at_memory *)(p))\n"
     "#define at_store(p, v) (*(at_memory *)(p) = (v))\n"
     "#define at_all(x) ((x) - (at_vector){0})\n"
@@ -121,8 +121,8 @@ static const char hot_sse2[] = "#define at_broadcast(c, p) ((c) = at_all(*(p)))\
                                "#define at_fma(c, a, b) ((c) += (a) * (b))\n";
 
 static const char pieces[] =
-    "typedef float at_memory2 __attribute__((vector_size(8), may_alias, aligned(4)));\n"
-    "typedef float at_memory4 __attribute__((vector_size(16), may_alias, aligned(4)));\n"
+    "typedef float at_memory2 __attribute__((vector_size(8), may_alias, aligned(1)));\n"
+    "typedef float at_memory4 __attribute__((vector_size(16), may_alias, aligned(1)));\n"
     "#define at_store2(p, v, i) \\\n"
     "    (*(at_memory2 *)(p) = __builtin_shufflevector(v, v, i, i + 1))\n"
     "#define at_store4(p, v, i) \\\n"
@@ -134,7 +134,7 @@ static const char loads_of_4[] =
     "    __asm__(\"vmovups %1, %x0\" : \"=v\"(c) : \"m\"(*(const at_memory4 *)(p)))\n";
 
 static const char moves_of_8[] =
-    "typedef float at_memory8 __attribute__((vector_size(32), may_alias, aligned(4)));\n"
+    "typedef float at_memory8 __attribute__((vector_size(32), may_alias, aligned(1)));\n"
     "#define at_load8(c, p) \\\n"
     "    __asm__(\"vmovups %1, %t0\" : \"=v\"(c) : \"m\"(*(const at_memory8 *)(p)))\n"
     "#define at_store8(p, v, i) \\\n"

@@ -68,6 +68,27 @@ static void every_isa(void **state) {
     at_arena_free(a);
 }
 
+/* Whole registers of bytes lie at any place: the compiler is not told that it is one of floats. */
+static void places_of_bytes(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_task *task = task_of_text(a, "planes",
+                                 "args N=37\nrgba[N, 4] : input s8\n"
+                                 "plane[c:4, n:N] : s8 = rgba[n, c]\n"
+                                 "near[c:4, n:N] : s8 = min(plane[c, n], 100)\n",
+                                 "");
+    for (int i = 0; at_target_at(i); i++) {
+        const at_target *target = at_target_at(i);
+        if (target->architecture != at_target_at(0)->architecture || !cpu_has(target)) continue;
+        at_text text = {0};
+        file_of(a, task, AT_DIALECT_GNU, target, &text);
+        write_text("main.c", at_text_str(&text));
+        run("cc -O1 -fsanitize=alignment -fno-sanitize-recover main.c -o main && ./main >messages");
+        at_text_free(&text);
+    }
+    at_arena_free(a);
+}
+
 /* The text with the call in the loop that times the kernel made something else. */
 static char *with_call(at_arena *a, const char *text, const char *instead) {
     const char *loop = strstr(text, "n < calls; n++)\n                gemm_in_blocks(");
@@ -414,11 +435,12 @@ static void no_turns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_isa),         cmocka_unit_test(right_only_once),
-        cmocka_unit_test(least_byte),        cmocka_unit_test(edited_wrongly),
-        cmocka_unit_test(at_thresholds),     cmocka_unit_test(lost_tails),
-        cmocka_unit_test(only_one_end),      cmocka_unit_test(between_bounds),
-        cmocka_unit_test(left_out_elements), cmocka_unit_test(ascending_entries),
-        cmocka_unit_test(shared_scratch),    cmocka_unit_test(no_turns)};
+        cmocka_unit_test(every_isa),         cmocka_unit_test(places_of_bytes),
+        cmocka_unit_test(right_only_once),   cmocka_unit_test(least_byte),
+        cmocka_unit_test(edited_wrongly),    cmocka_unit_test(at_thresholds),
+        cmocka_unit_test(lost_tails),        cmocka_unit_test(only_one_end),
+        cmocka_unit_test(between_bounds),    cmocka_unit_test(left_out_elements),
+        cmocka_unit_test(ascending_entries), cmocka_unit_test(shared_scratch),
+        cmocka_unit_test(no_turns)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
