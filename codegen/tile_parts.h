@@ -20,6 +20,13 @@
 #define AT_TILE_CHAINS 8         /* multiply-adds under way at once: latency 4 on 2 units */
 #define AT_TILE_SQUARE 4         /* elements of 32 bits each way that are turned round at once, */
 #define AT_TILE_MOST_SQUARE 16   /* and the most of fewer bits: as many as are as long */
+/* Cells along what such squares are stored to, of `cells` there: as many squares beside each other,
+ * each of `side`, are turned round at once as a register, or a part of one, holds. */
+static inline int64_t at_tile_squares_width(const at_target *t, int side, int64_t cells) {
+    int64_t width = (int64_t)t->lanes / AT_TILE_SQUARE * side;
+    while (width > side && (!t->gnu_insert || cells < width)) width /= 2;
+    return width;
+}
 
 typedef struct at_part { /* a piece: a loop of that name in every nest of the tile */
     bool vector;         /* else unrolled */

@@ -120,13 +120,6 @@ static at_ir *nest_of(at_low *l, const square *s) {
     return x;
 }
 
-/* Cells that a square stores along its loop: as many squares beside each other as fill a register
- * are turned round at once. */
-static int64_t width_of(const at_low *l, const square *s) {
-    const int64_t whole = (int64_t)l->target->lanes / AT_TILE_SQUARE * s->side;
-    return l->target->gnu_insert && at_loop_trips(s->stored) >= whole ? whole : s->side;
-}
-
 /* What is left of n behind so many turns, and so many before it as make a square of that. */
 static at_ir last_of(const at_ir *n, int64_t turns, int side) {
     at_ir last = *n;
@@ -138,8 +131,8 @@ static at_ir last_of(const at_ir *n, int64_t turns, int side) {
 /* Stands for the nest: the squares, then what is left of both loops. rows, columns: loops over
  * squares. */
 static at_ir *cut_squares(at_low *l, const square *s, int rows, int columns) {
-    const int64_t width = width_of(l, s), height = s->side,
-                  across = at_loop_trips(s->stored) / width * width,
+    const int64_t width = at_tile_squares_width(l->target, s->side, at_loop_trips(s->stored)),
+                  height = s->side, across = at_loop_trips(s->stored) / width * width,
                   down = at_loop_trips(s->loaded) / height * height;
     at_ir *inner = nest_of(l, s);
     at_ir *columns_loop = blocks_of(l, inner->child, columns, across / width, width),

@@ -148,9 +148,10 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
     if (arithmetic && !at_tile_is_unary(op) && !op->mem && (op->b < 0 || !defined[op->b]))
         return "an operand is read before it is defined";
     const bool zips_all = t->target->joins_fours || t->target->gnu_insert;
-    if (op->kind >= AT_T_ZIP_LOW && (op->mem || (op->lanes != 4 && op->lanes != t->lanes) ||
-                                     (op->lanes != 4 && !zips_all) || t->lanes < 4))
-        return "lanes are put together that are neither the first four of registers nor all";
+    if (op->kind >= AT_T_ZIP_LOW && (op->mem || op->lanes < 4 || op->lanes > t->lanes ||
+                                     op->lanes & (op->lanes - 1) || (op->lanes != 4 && !zips_all)))
+        return "lanes are put together that are neither the first four of registers, nor twice as "
+               "many, nor all";
     if (op->kind >= AT_T_FOURS &&
         (!(op->kind == AT_T_MERGE ? t->target->merges : t->target->joins_fours) ||
          op->lanes != t->lanes || (op->kind == AT_T_HALVES && t->lanes != 8)))

@@ -155,13 +155,12 @@ static int turned_side(const at_estimator *e, const est_leaf *x, int *along) {
  * either is touched once. */
 static const est_leaf *over_squares(at_estimator *e, const est_leaf *x, const int *along,
                                     int side) {
-    const int whole = e->o.target->lanes / AT_TILE_SQUARE * side;
     at_part part[2];
     double num[2];
     for (int i = 0; i < 2; i++) {
         const int64_t turns = (int64_t)x->loop[along[i]].turns;
-        const bool wide = i && e->o.target->gnu_insert && turns >= whole;
-        part[i] = (at_part){.extent = turns, .size = wide ? whole : side};
+        part[i] = (at_part){.extent = turns,
+                            .size = i ? at_tile_squares_width(e->o.target, side, turns) : side};
         num[i] = (double)turns / (double)part[i].size;
     }
     est_leaf *squares = est_cut(e, x, x->num_loops - 2, part, num, along, 2);

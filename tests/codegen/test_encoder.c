@@ -496,7 +496,7 @@ static void encode_zips(at_arena *a, const at_target *target) {
     for (int kind = AT_T_ZIP_LOW; kind <= AT_T_ZIP_HIGH8; kind++)
         for (int i = 0; i < n * n * n; i++) {
             at_tile_op *op = add_arithmetic(&m, kind, r[i / n / n], r[i / n % n], r[i % n]);
-            op->lanes = 4;
+            op->lanes = i % 2 && target->lanes == 16 ? 8 : 4;
             want_zip(&m, op);
         }
     compare_straight(&m, at_format(a, "%s, zips", target->name));
