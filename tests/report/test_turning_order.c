@@ -112,7 +112,7 @@ static void publish(const at_channel *parent) {
     for (int i = 0; i < job.num_bufs; i++) {
         const at_buf *b = &job.bufs[i];
         for (int64_t k = 0; b->role == AT_BUF_OUT && k < b->size_bytes; k += 4) {
-            part.head = (at_output_head){i, k};
+            part.head = (at_output_head){.buf = i, .begin = k};
             if (at_msg_send(parent, AT_MSG_OUTPUT, &part, sizeof part.head + sizeof part.one))
                 _exit(1);
         }
