@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "schedule/interval.h"
+
 static const char names[] = "N=4, M=3, Y=6, X=4, K=8";
 
 static void parse(fixture *f, const char *text, at_status expected) {
@@ -461,12 +463,43 @@ static void test_limits(void **state) {
     at_text_free(&t);
 }
 
+/* A number that goes a part of its way stays between the ends of the way, which may be such numbers
+ * again: 48 of them inside each other. Who looks at an end twice looks 2^48 times at the innermost.
+ */
+static void ways_within_ways(void **state) {
+    (void)state;
+    enum { DEEP = 48 };
+    static const char *const begin[] = {"y[t] + ((", "y[t] - (y[t] - ("}, *const end[] = {
+                                                                              " - y[t]) >> 1)",
+                                                                              ") >> 1)"};
+    for (int kind = 0; kind < 3; kind++) { /* of either form, and both in turn */
+        fixture f;
+        at_text text = {0};
+        int64_t **extents;
+        at_text_add(&text, "x[N] : input u8\ny[N] : input u8\no[t:N] : s32 = ");
+        for (int i = 0; i < DEEP; i++) at_text_add(&text, begin[kind < 2 ? kind : i % 2]);
+        at_text_add(&text, "x[t]");
+        for (int i = DEEP; i-- > 0;) at_text_add(&text, end[kind < 2 ? kind : i % 2]);
+        fixture_sizes(&f, names);
+        assert_ok(
+            &f, at_compute_parse(f.arena, &f.symbols, at_text_str(&text), "c", &f.compute, &f.err));
+        assert_ok(&f, at_compute_extents(f.arena, f.compute, f.values, &extents, &f.err));
+        interval *of = AT_NEW_ARRAY(f.arena, interval, f.compute->num_tensors);
+        at_whole_ranges(f.arena, f.compute, f.values, extents, of);
+        const interval o = of[at_compute_find(f.compute, "o")];
+        assert_int_equal(o.lo, 0);
+        assert_int_equal(o.hi, 255);
+        at_text_free(&text);
+        fixture_close(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_print),   cmocka_unit_test(test_marks),
         cmocka_unit_test(test_table),   cmocka_unit_test(test_meaning),
         cmocka_unit_test(test_extents), cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_limits),  cmocka_unit_test(ways_within_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
