@@ -325,10 +325,9 @@ at_status at_reference_begin(at_session *s, at_reference *r, at_error *err) {
     return begin(s, r, err);
 }
 
-at_status at_reference_end(at_session *s, at_reference *r, at_error *err) {
+/* Behind a run: inputs become smaller while most outputs say little. */
+static at_status shrink_idle(at_session *s, at_error *err) {
     at_dataset *d = &s->bench->data;
-    AT_TRY(end(s, r, err));
-    AT_TRY(choose_integers(s, err));
     double first, share;
     bool is_idle = at_dataset_is_idle(d, &first);
     share = first;
@@ -340,5 +339,18 @@ at_status at_reference_end(at_session *s, at_reference *r, at_error *err) {
         d->scale = 1;
         AT_TRY(make_again(s, err));
     }
+    return AT_OK;
+}
+
+at_status at_reference_end(at_session *s, at_reference *r, at_error *err) {
+    AT_TRY(end(s, r, err));
+    AT_TRY(choose_integers(s, err));
+    AT_TRY(shrink_idle(s, err));
     return check_finite(s, err);
+}
+
+at_status at_reference_find_scale(at_session *s, at_error *err) {
+    s->bench->data.scale = 1;
+    AT_TRY(make_again(s, err));
+    return shrink_idle(s, err);
 }

@@ -34,6 +34,9 @@ typedef struct at_reference {
 } at_reference;
 at_status at_reference_begin(at_session *s, at_reference *r, at_error *err);
 at_status at_reference_end(at_session *s, at_reference *r, at_error *err);
+/* Fills the data with the session's seed, and makes outputs of them: so small that most say
+ * something. */
+at_status at_reference_find_scale(at_session *s, at_error *err);
 
 /* The outputs of these data in double, from the same text, as two floats each: what they are
  * rounded to, and, where limits would be, the rest. The data lie in the store of s->data. Errors as
