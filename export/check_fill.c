@@ -171,15 +171,16 @@ static bool is_list(const at_face *f, const at_face_tensor *t) {
     return f->of->program->compute->tensors[t->tensor].role == AT_ROLE_INDEX;
 }
 
-/* Elements with a value of their own, of so many places as a text should have: of more, places all
- * over the tensor, each so many behind the one before that few rules of theirs repeat. */
+/* Elements with a value of their own, of so many places as a text should have: of more winners,
+ * places all over the tensor, each so many behind the one before that few rules of theirs repeat;
+ * those at thresholds are few. */
 static void put_extremes_of(at_text *out, const at_face_tensor *t, int at, const at_draw *draw) {
     enum { MOST = 1024 };
     const int step = (draw->extremes.len + MOST - 1) / MOST | 1;
     bool any = false;
-    for (int k = 0; k < draw->extremes.len; k += step) {
+    for (int k = 0; k < draw->extremes.len; k++) {
         const at_placed *x = &draw->extremes.data[k];
-        if (x->tensor != t->tensor) continue;
+        if (x->tensor != t->tensor || (!x->stays && k % step)) continue;
         at_text_addf(out, "%s{%lldL, %lldL, %lldL, (float)%.9g}",
                      any ? ",\n        "
                          : "    static const struct { long at, more, step; float value; } placed[] "
