@@ -1,6 +1,6 @@
-/* schedule/data_chosen.c: tensors whose elements are only compared, and chosen as they are: no
- * operation rounds them, so that they may be any number also where all else is multiples of a unit.
- */
+/* schedule/data_chosen.c: tensors whose elements are compared, whatever is done with them before,
+ * or chosen as they are: no sum and no output is rounded by that, so that they may be any number
+ * also where all else is multiples of a unit. */
 #include "schedule/data_int.h"
 
 #include <math.h>
@@ -23,25 +23,31 @@ static bool is_copied(const at_tensor *t) {
            (t->body && t->type == AT_F32 && !t->num_reduce && !at_tensor_goes_in_steps(t));
 }
 
-static bool is_unrounded(const at_compute *c, const at_expr *e) {
+static bool is_scaled(const at_expr *e) {
+    return e->op == AT_X_MUL && (is_power(e->arg[0]) || is_power(e->arg[1]));
+}
+
+/* Is it an element, or one of several, or a number? Where the reference is a float it may have
+ * another exponent; limits count that as an operation. */
+static bool is_unrounded(const data_ruler *r, const at_expr *e) {
     if (!at_expr_reads(e)) return true;
     if (e->op == AT_X_INDEX) {
-        const at_tensor *t = &c->tensors[e->ref];
-        return is_copied(t) && (t->role != AT_ROLE_STAGE || is_unrounded(c, t->body));
+        const at_tensor *t = &r->c->tensors[e->ref];
+        return is_copied(t) && (t->role != AT_ROLE_STAGE || is_unrounded(r, t->body));
     }
     const bool is_logical = e->op == AT_X_AND || e->op == AT_X_OR || e->op == AT_X_NOT;
-    bool is = takes_one(e) || is_comparison(e->op) || is_logical;
-    for (int i = 0; i < e->nargs && is; i++) is = is_unrounded(c, e->arg[i]);
+    bool is = takes_one(e) || is_comparison(e->op) || is_logical || (r->is_exact && is_scaled(e));
+    for (int i = 0; i < e->nargs && is; i++) is = is_unrounded(r, e->arg[i]);
     return is;
 }
 
-bool data_compares_unrounded(const at_compute *c, const at_expr *comparison) {
-    return is_unrounded(c, comparison->arg[0]) && is_unrounded(c, comparison->arg[1]);
+bool data_compares_unrounded(const data_ruler *r, const at_expr *comparison) {
+    return is_unrounded(r, comparison->arg[0]) && is_unrounded(r, comparison->arg[1]);
 }
 
-/* What an expression makes of a tensor's elements: nothing that is their size, one of them, or what
- * is rounded. */
-typedef enum use { USE_NONE, USE_CHOSEN, USE_ROUNDED } use;
+/* What an expression makes of a tensor's elements: nothing that is their size, one of them, what is
+ * rounded, or what depends on the order of operations, or is seen in outputs. */
+typedef enum use { USE_NONE, USE_CHOSEN, USE_ROUNDED, USE_LOST } use;
 
 static use use_in(const at_expr *e, const use *of) {
     if (e->op == AT_X_INDEX) return of[e->ref];
@@ -50,16 +56,18 @@ static use use_in(const at_expr *e, const use *of) {
         const use x = use_in(e->arg[i], of);
         most = x > most ? x : most;
     }
-    if (most != USE_CHOSEN || takes_one(e)) return most;
     if (is_comparison(e->op)) return USE_NONE;
-    const bool is_scaled = e->op == AT_X_MUL && (is_power(e->arg[0]) || is_power(e->arg[1]));
-    return is_scaled ? USE_CHOSEN : USE_ROUNDED;
+    return most == USE_CHOSEN && !takes_one(e) && !is_scaled(e) ? USE_ROUNDED : most;
 }
 
 static use use_in_stage(const at_tensor *t, const use *of) {
     const use x = t->body ? use_in(t->body, of) : USE_NONE;
     const bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
-    return x == USE_CHOSEN && !is_copied(t) && !is_extreme ? USE_ROUNDED : x;
+    if (x == USE_NONE) return x;
+    if (t->type != AT_F32 || at_tensor_goes_in_steps(t) || (t->num_reduce && !is_extreme) ||
+        (t->is_output && x == USE_ROUNDED))
+        return USE_LOST;
+    return x;
 }
 
 static bool is_chosen(const at_compute *c, int tensor, use *of) {
@@ -68,7 +76,7 @@ static bool is_chosen(const at_compute *c, int tensor, use *of) {
         const at_tensor *t = &c->tensors[c->order[i]];
         if (t->role != AT_ROLE_STAGE) continue;
         of[c->order[i]] = use_in_stage(t, of);
-        if (of[c->order[i]] == USE_ROUNDED) return false;
+        if (of[c->order[i]] == USE_LOST) return false;
     }
     return true;
 }

@@ -184,10 +184,10 @@ int64_t data_plant_extremes(const data_ruler *r, double above, int number, at_dr
 /* Plants a few elements of such rows that lie 8 to 64 beyond the other ends. */
 void data_plant_small(const data_ruler *r, at_draw *draw);
 
-/* [tensor] Are its elements, floats that are drawn, compared and chosen alone, never rounded? */
+/* [tensor] Are its elements, floats that are drawn, compared and chosen alone? */
 bool *data_find_chosen(const data_ruler *r);
 /* Are both sides elements as they are, or numbers, of which one is taken? */
-bool data_compares_unrounded(const at_compute *c, const at_expr *comparison);
+bool data_compares_unrounded(const data_ruler *r, const at_expr *comparison);
 /* Plants elements about what comparisons of elements compare with (data_thresholds.c). */
 void data_plant_thresholds(data_ruler *r, at_draw *draw);
 

@@ -95,7 +95,8 @@ static void ends_of(const data_ruler *r, const at_draw *draw, int t, double *lo,
         const at_wholes w = at_data_wholes(r->c->tensors[t].type, f);
         *lo = (double)(w.least + w.step * f->spared_least);
         *hi = (double)(w.most - w.step * f->spared_most);
-    } else if (r->c->in_steps && f->lo < 0) *lo = -0x1p20, *hi = 0x1p20;
+    } else if ((r->c->in_steps || (r->is_exact && r->chosen[t])) && f->lo < 0)
+        *lo = -0x1p20, *hi = 0x1p20;
     else *lo = nearest(r, draw, t, f->unit * f->lo), *hi = nearest(r, draw, t, f->unit * f->hi);
 }
 
@@ -215,10 +216,10 @@ static int find_turns(place *p, element *x, turn *out) {
 /* ---- elements there -------------------------------------------------------------------------- */
 
 /* The kinds of elements: the two beside the turn, those beside them, and further away. */
-enum { BESIDE = 4, KINDS = 8 };
+enum { BESIDE = 4, KINDS = 10 };
 
 static double value_at(const place *p, int t, const turn *at, int kind) {
-    static const double away[KINDS / 2] = {0, 0x1p-23, 0x1p-5, 0x1p-2};
+    static const double away[KINDS / 2] = {0, 0x1p-23, 0x1p-8, 0x1p-5, 0x1p-2};
     const bool is_half = at_type_is_half(p->r->c->tensors[t].type);
     double lo, hi;
     ends_of(p->r, p->draw, t, &lo, &hi);
@@ -263,8 +264,7 @@ static bool may_move(const place *p, const element *x) {
 
 /* Moves one of the elements that the comparison reads; false: none makes it turn. */
 static bool move_one(place *p, int number, at_draw *draw) {
-    const bool takes_all =
-        p->r->is_exact || p->r->c->in_steps || data_compares_unrounded(p->r->c, p->comparison);
+    const bool is_unrounded = p->r->c->in_steps || data_compares_unrounded(p->r, p->comparison);
     const int read = p->num;
     for (int i = 0; i < read; i++) {
         element *x = &p->elements[i];
@@ -273,6 +273,7 @@ static bool move_one(place *p, int number, at_draw *draw) {
         const int n = may_move(p, x) ? find_turns(p, x, turns) : 0;
         const turn *at = &turns[n ? number % n : 0];
         if (!p->is_open && n && is_seen(p, x, at)) {
+            const bool takes_all = is_unrounded || has_unit(p->r, x->tensor);
             const int kind = takes_all ? number % KINDS : BESIDE + number % (KINDS - BESIDE);
             x->value = value_at(p, x->tensor, at, kind);
             put(p, draw);
