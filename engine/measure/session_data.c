@@ -81,12 +81,25 @@ static at_status prepare_other(at_session *s, int number, at_error *err) {
     return run_reference_on(s, other, NULL, err);
 }
 
+/* Where other fills are drawn than the first ones, their scale is their own. */
+static at_status fill_cover(at_session *s, at_dataset *cover, at_error *err) {
+    const at_dataset data = s->bench->data;
+    if (data.is_exact || data.rule.cover.fill == data.rule.draw[0].fill) {
+        cover->scale = data.scale;
+        return at_reference_fill(s, cover, s->options.seed, err);
+    }
+    s->bench->data = *cover;
+    at_status status = at_reference_find_scale(s, err);
+    *cover = s->bench->data;
+    s->bench->data = data;
+    return status;
+}
+
 /* Of runs whose winners go from place to place. */
 static at_status prepare_cover(at_session *s, at_error *err) {
     at_dataset *cover = &s->bench->cover;
     if (!cover->store) return AT_OK;
-    cover->scale = s->bench->data.scale;
-    AT_TRY(at_reference_fill(s, cover, s->options.seed, err));
+    AT_TRY(fill_cover(s, cover, err));
     AT_TRY(at_dataset_move(s->arena, cover, &s->bench->moved, err));
     return run_reference_on(s, cover, &s->bench->moved, err);
 }
