@@ -44,7 +44,7 @@ static long long part_of(long long n, long long limit, bool tails, int lanes, in
     const long long most = whole(n, limit && limit < n ? limit : n, square),
                     d = at_divisor(n, most);
     const bool is_near = 2 * d > most && !(square && d % square);
-    const bool fills = !lanes || 3 * registers(n, d, lanes) < 4 * registers(n, most, lanes);
+    const bool fills = !lanes || registers(n, d, lanes) <= registers(n, most, lanes);
     return tails && !(is_near && fills) ? most : d;
 }
 
@@ -196,7 +196,7 @@ static void add_defaults(at_text *out, const at_schedulable *s) {
         "static long long part(long long n, long long limit, int tails, int lanes, int square) {\n"
         "    long long most = whole(n, limit && limit < n ? limit : n, square), d = at_divisor(n, "
         "most);\n"
-        "    int fills = !lanes || 3 * registers(n, d, lanes) < 4 * registers(n, most, lanes);\n"
+        "    int fills = !lanes || registers(n, d, lanes) <= registers(n, most, lanes);\n"
         "    int near = 2 * d > most && !(square && d % square);\n"
         "    return tails && !(near && fills) ? most : d;\n"
         "}\n\n"

@@ -21,8 +21,8 @@ typedef struct at_part_limit {
 } at_part_limit;
 typedef struct at_split_limits {
     const char *knob, *axis;
-    /* Where no divisor comes near it, the limit itself; of lanes also where it takes three quarters
-     * of the registers that the divisor leaves a part of empty. */
+    /* Where no divisor comes near it, the limit itself; of lanes also where it takes fewer
+     * registers than the divisor, which leaves a part of each empty. */
     bool tails;
     int num_parts;
     at_part_limit part[8]; /* [num_parts] the first is not looked at */
