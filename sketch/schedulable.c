@@ -39,12 +39,15 @@ static long long whole(long long n, long long limit, int square) {
     return limit;
 }
 
-/* How large a part of so many elements is; lanes: of a register, 0: it is none. */
-static long long part_of(long long n, long long limit, bool tails, int lanes, int square) {
+/* How large a part of so many elements is; lanes: of a register; 1: it is no lanes. */
+static long long part_of(long long n, long long limit, bool tails, int lanes,
+                         const at_part_limit *p) {
+    const int square = p->square;
     const long long most = whole(n, limit && limit < n ? limit : n, square),
                     d = at_divisor(n, most);
     const bool is_near = 2 * d > most && !(square && d % square);
-    const bool fills = !lanes || registers(n, d, lanes) <= registers(n, most, lanes);
+    const long long of_d = registers(n, d, lanes), of_most = registers(n, most, lanes);
+    const bool fills = p->cut ? 3 * of_d < 4 * of_most : of_d <= of_most;
     return tails && !(is_near && fills) ? most : d;
 }
 
@@ -57,8 +60,7 @@ static void defaults(at_template *t, int lanes) {
             const at_part_limit *p = &l->part[k];
             int limit = is_wide(lanes) ? p->wide : p->narrow;
             if (p->vectors) limit = p->vectors * lanes;
-            sizes[k - 1] =
-                part_of(left, limit, l->tails, p->vectors || p->lanes ? lanes : 0, p->square);
+            sizes[k - 1] = part_of(left, limit, l->tails, p->vectors || p->lanes ? lanes : 1, p);
             left = (left + sizes[k - 1] - 1) / sizes[k - 1];
         }
         at_default(t, l->knob, sizes);
@@ -193,10 +195,12 @@ static void add_defaults(at_text *out, const at_schedulable *s) {
         "}\n\n"
         "/* The largest divisor within the limit; the limit itself where none comes near, or it\n"
         " * fills registers better. */\n"
-        "static long long part(long long n, long long limit, int tails, int lanes, int square) {\n"
+        "static long long part(long long n, long long limit, int tails, int lanes, int cut,\n"
+        "                      int square) {\n"
         "    long long most = whole(n, limit && limit < n ? limit : n, square), d = at_divisor(n, "
         "most);\n"
-        "    int fills = !lanes || registers(n, d, lanes) <= registers(n, most, lanes);\n"
+        "    long long of_d = registers(n, d, lanes), of_most = registers(n, most, lanes);\n"
+        "    int fills = cut ? 3 * of_d < 4 * of_most : of_d <= of_most;\n"
         "    int near = 2 * d > most && !(square && d % square);\n"
         "    return tails && !(near && fills) ? most : d;\n"
         "}\n\n"
@@ -215,8 +219,8 @@ static void add_defaults(at_text *out, const at_schedulable *s) {
             if (m->vectors) at_text_addf(out, "%d * lanes", m->vectors);
             else if (m->wide == m->narrow) at_text_addf(out, "%d", m->wide);
             else at_text_addf(out, "wide ? %d : %d", m->wide, m->narrow);
-            at_text_addf(out, ", %d, %s, %d);\n", l->tails, m->vectors || m->lanes ? "lanes" : "0",
-                         m->square);
+            at_text_addf(out, ", %d, %s, %d, %d);\n", l->tails,
+                         m->vectors || m->lanes ? "lanes" : "1", m->cut, m->square);
             if (k > 1) at_text_addf(out, "    left = (left + p[%d] - 1) / p[%d];\n", k - 1, k - 1);
         }
         at_text_add(out, "    at_default(t, ");

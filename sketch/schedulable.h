@@ -17,12 +17,13 @@
 typedef struct at_part_limit {
     int vectors, wide, narrow;
     bool lanes; /* the part is lanes, as one of so many vectors is */
+    bool cut;   /* conditions cut these lanes, which costs a tail more */
     int square; /* a part is whole squares of so many elements, and a rest at least one; 0: any */
 } at_part_limit;
 typedef struct at_split_limits {
     const char *knob, *axis;
     /* Where no divisor comes near it, the limit itself; of lanes also where it takes fewer
-     * registers than the divisor, which leaves a part of each empty. */
+     * registers than the divisor, which leaves a part of each empty; of cut ones three quarters. */
     bool tails;
     int num_parts;
     at_part_limit part[8]; /* [num_parts] the first is not looked at */

@@ -123,6 +123,13 @@ static bool is_by_data(const tiling *t, int axis) {
     return at_axes_by_data(c, c->tensors[t->stage].body) >> axis & 1;
 }
 
+/* Do conditions cut lanes along an axis? */
+static bool is_cut(const tiling *t, int axis) {
+    const at_expr *body = t->s->facts->compute->tensors[t->stage].body;
+    return tile_is_guarded(t->s, t->stage, axis) ||
+           (body->op == AT_X_SELECT && at_expr_axes(body->arg[0]) >> axis & 1);
+}
+
 /* Do columns stand beside each other in rows that come from beyond the caches near the core, once
  * for all of them, while what all columns need for a row stays in the nearest cache? */
 static bool shares_far_rows(const tiling *t) {
@@ -163,6 +170,7 @@ static at_status split_vector(tiling *t) {
     if (t->choice.all || (t->choice.row >= 0 && is_by_data(t, t->choice.row)))
         limits[n - 1].vectors = 4;
     if (t->choice.num_with && t->choice.row >= 0) limits[n - 1].vectors = 1;
+    limits[n - 1].cut = is_cut(t, t->choice.vec);
     /* Each row has a pointer, so there are few rows; they are as wide as registers suffice for. */
     if (nest_has_pointers(&t->choice)) limits[n - 1] = (at_part_limit){.wide = 64, .narrow = 16};
     if (is_grouped(t, t->choice.vec)) spec = within_groups;
