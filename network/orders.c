@@ -55,11 +55,12 @@ static bool keeps_axes(const at_net_node *n) {
 
 static bool is_activation(const at_net_value *v) { return v->rank >= 3 && !v->is_constant; }
 
-/* Those that make no other order in memory than the declared one are told by NULL. */
+/* Those that make no other order in memory than the declared one are told by NULL, and a picture's
+ * few bytes a pixel, which are brought to four where they are read. */
 static const int *channels_last(at_arena *a, const at_net_value *v) {
     int64_t pixels = 1;
     for (int i = 2; i < v->rank; i++) pixels *= v->dims[i];
-    if (pixels == 1 || v->dims[1] == 1) return NULL;
+    if (pixels == 1 || v->dims[1] == 1 || (v->element != AT_F32 && v->dims[1] < 4)) return NULL;
     int *order = AT_NEW_ARRAY(a, int, v->rank);
     for (int i = 1; i + 1 < v->rank; i++) order[i] = i + 1;
     order[v->rank - 1] = 1;
