@@ -127,13 +127,13 @@ static void find_outer(block *b) {
     }
 }
 
-/* Elements of a block's row, in whole squares that registers turn round: of twice as many where
- * they have half the bits, of any number where they have fewer. */
+/* Elements of a block's row, in whole squares that registers turn round: of as many times more as
+ * they have fewer bits. */
 static at_part_limit side_of(const block *b) {
-    enum { SIDE = 16, SQUARE = 4 };
+    enum { SIDE = 16, SQUARE = 4, BYTES = 4 };
     const size_t bytes = at_type_bytes(b->s->facts->compute->tensors[b->stage].type);
-    const int times = bytes == 2 ? 2 : 1, side = SIDE * times;
-    return (at_part_limit){.wide = side, .narrow = side, .square = bytes == 1 ? 0 : SQUARE * times};
+    const int times = bytes < BYTES ? BYTES / (int)bytes : 1, side = SIDE * times;
+    return (at_part_limit){.wide = side, .narrow = side, .square = SQUARE * times};
 }
 
 /* Where an index divides the axis that is read along, the axis is in groups, and a block stays in
