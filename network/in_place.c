@@ -100,13 +100,15 @@ static void place_entry(placing *p, at_net_node *n) {
     const int x = n->inputs[0], y = n->outputs[0];
     const at_net_value *from = value_at(p, x), *to = value_at(p, y);
     if (p->readers[x].len < LEAST_ENTRIES || from->elements < LEAST_ELEMENTS) return;
+    /* A view of the entry knows nothing of longer rows. */
+    if (p->is_inside[x] && p->is_viewed[y]) return;
     if (!at_net_is_of_kernels(p->net, p->readers, x) || !may_lie_whole_inside(p, y) ||
         from->type != to->type || from->element != to->element || p->orders[x] || p->orders[y] ||
         !is_cut(p, x, axis_of(from, n), &of_rows, &inner) || of_rows)
         return;
     n->is_in_place = true;
     p->is_inside[y] = true;
-    p->is_viewed[x] = true; /* a view of the entry knows nothing of longer rows */
+    p->is_viewed[x] = true; /* as by a view of the entry: it comes to lie in no longer rows */
 }
 
 /* ---- Concat ---------------------------------------------------------------------------------- */
@@ -273,7 +275,7 @@ const at_net_box *at_net_boxes(at_arena *a, const at_net *net, const int *const 
     at_net_box *boxes = AT_NEW_ARRAY(a, at_net_box, net->values.len + 1);
     const placing p = {.net = (at_net *)net, .orders = orders, .views = views};
     for (int v = 0; v < net->values.len; v++) boxes[v].in = -1;
-    for (int pass = 0; pass < 2; pass++) /* what is split first */
+    for (int pass = 0; pass < 2; pass++) /* what is taken out of others first */
         for (int i = 0; i < net->nodes.len; i++) {
             const at_net_node *n = &net->nodes.data[i];
             const bool joins = !strcmp(n->op, "Concat");

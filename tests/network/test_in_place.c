@@ -142,33 +142,38 @@ static void split_view(void **state) {
     onnx_check(arena, &g, "relu 1x20x96; transpose 2 at 20x12; transpose 2 at 36x20");
 }
 
-/* Steps that each take an entry of a value are one kernel, however they name the entry, and
- * whatever shape they read it in; the value itself, which lies in no other then, may be read
- * elsewhere. */
+enum { STEPS = 6 };
+
+/* Steps that each take an entry of r, however they name its place, and read it in another shape. */
+static void add_steps(onnx_graph *g) {
+    static const char *const places[STEPS] = {"0", "1", "2", "-3", "4", "-1"};
+    onnx_constant(g, "square", AT_NET_INT64, "2", "16 15", false);
+    onnx_numbers(g, "w", "15,15", 1, false);
+    onnx_input(g, "s0", AT_NET_FLOAT, "16,15");
+    for (int i = 0; i < STEPS; i++) {
+        const char *at = at_format(arena, "k%d", i), *entry = at_format(arena, "e%d", i);
+        onnx_constant(g, at, AT_NET_INT64, i == 2 ? "1" : "", places[i], false);
+        onnx_node(g, "Gather", at_format(arena, "r %s", at), entry, "axis=0");
+        onnx_node(g, "Reshape", at_format(arena, "%s square", entry), at_format(arena, "v%d", i),
+                  "");
+        onnx_node(g, "MatMul", at_format(arena, "s%d w", i), at_format(arena, "p%d", i), "");
+        onnx_node(g, "Add", at_format(arena, "p%d v%d", i, i), at_format(arena, "a%d", i), "");
+        onnx_node(g, "Sigmoid", at_format(arena, "a%d", i), at_format(arena, "s%d", i + 1), "");
+    }
+    onnx_output(g, "s6");
+}
+
+/* They are one kernel; the value itself, which lies in no other then, may be read elsewhere. */
 static void entries(void **state) {
     (void)state;
-    static const char *const places[] = {"0", "1", "2", "-3", "4", "-1"};
     onnx_graph g = {0};
     onnx_input(&g, "x", AT_NET_FLOAT, "6,2,120");
-    onnx_constant(&g, "square", AT_NET_INT64, "2", "16 15", false);
-    onnx_numbers(&g, "w", "15,15", 1, false);
     onnx_node(&g, "Relu", "x", "r", "");
     onnx_node(&g, "Neg", "r", "n", "");
-    for (int i = 0; i < 6; i++) {
-        const char *at = at_format(arena, "k%d", i), *entry = at_format(arena, "e%d", i);
-        onnx_constant(&g, at, AT_NET_INT64, i == 2 ? "1" : "", places[i], false);
-        onnx_node(&g, "Gather", at_format(arena, "r %s", at), entry, "axis=0");
-        onnx_node(&g, "Reshape", at_format(arena, "%s square", entry), at_format(arena, "v%d", i),
-                  "");
-        onnx_node(&g, "MatMul", at_format(arena, "s%d w", i), at_format(arena, "p%d", i), "");
-        onnx_node(&g, "Add", at_format(arena, "p%d v%d", i, i), at_format(arena, "a%d", i), "");
-        onnx_node(&g, "Sigmoid", at_format(arena, "a%d", i), at_format(arena, "s%d", i + 1), "");
-    }
-    onnx_input(&g, "s0", AT_NET_FLOAT, "16,15");
+    add_steps(&g);
     onnx_node(&g, "Concat", "n r", "m", "axis=2");
     onnx_node(&g, "Exp", "m", "y", "");
     onnx_output(&g, "y");
-    onnx_output(&g, "s6");
     at_net *net = onnx_open(arena, &g);
     at_net_program p = onnx_program(net, NULL);
     int steps = 0, kernels = 0;
@@ -176,11 +181,32 @@ static void entries(void **state) {
         steps += !strncmp(p.cut.parts[i].title, "product 15 to 15 of 16", 22);
     for (int i = 0; i < p.num_kernels; i++)
         kernels += !strncmp(p.kernels[i].part->title, "product 15 to 15 of 16", 22);
-    assert_int_equal(steps, 6);
+    assert_int_equal(steps, STEPS);
     assert_int_equal(kernels, 1);
     onnx_check_program(arena, net, &p);
     at_net_program_free(&p);
     at_net_close(net);
+}
+
+/* Where what the entries are of lies in longer rows, so do entries, and another shape of one is
+ * copied. */
+static void entries_of_rows(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "6,2,240");
+    onnx_node(&g, "Relu", "x", "l", "");
+    onnx_node(&g, "Split", "l", "r t", "axis=2");
+    add_steps(&g);
+    onnx_input(&g, "b0", AT_NET_FLOAT, "2,120");
+    onnx_constant(&g, "two", AT_NET_INT64, "", "2", false);
+    for (int i = 0; i < STEPS; i++) {
+        const char *entry = at_format(arena, "f%d", i);
+        onnx_node(&g, "Gather", i == 2 ? "t two" : at_format(arena, "t k%d", i), entry, "axis=0");
+        onnx_node(&g, "Sub", at_format(arena, "%s b%d", entry, i), at_format(arena, "c%d", i), "");
+        onnx_node(&g, "Tanh", at_format(arena, "c%d", i), at_format(arena, "b%d", i + 1), "");
+    }
+    onnx_output(&g, "b6");
+    onnx_check(arena, &g, NULL);
 }
 
 /* One element behind the first 24 of a row of 64, in the last row but one. */
@@ -271,9 +297,14 @@ static void gaps(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(branches),     cmocka_unit_test(nested),
-                                       cmocka_unit_test(split),        cmocka_unit_test(split_view),
-                                       cmocka_unit_test(rows),         cmocka_unit_test(entries),
-                                       cmocka_unit_test(between_rows), cmocka_unit_test(gaps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(branches),
+                                       cmocka_unit_test(nested),
+                                       cmocka_unit_test(split),
+                                       cmocka_unit_test(split_view),
+                                       cmocka_unit_test(rows),
+                                       cmocka_unit_test(entries),
+                                       cmocka_unit_test(entries_of_rows),
+                                       cmocka_unit_test(between_rows),
+                                       cmocka_unit_test(gaps)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
