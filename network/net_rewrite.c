@@ -102,7 +102,7 @@ static affine affine_new(const at_net *net, int64_t channels) {
 static bool normalization_of(const at_net *net, const at_net_node *n, affine *out) {
     const at_net_value *of[5];
     const at_net_attribute *epsilon = at_net_attribute_find(n, "epsilon", AT_NET_ATTR_FLOAT);
-    if (strcmp(n->op, "BatchNormalization") || n->num_inputs < 5) return false;
+    if (strcmp(n->op, "BatchNormalization") || n->kind != AT_NET_MAP) return false; /* training */
     for (int k = 1; k < 5; k++)
         if (!(of[k] = at_net_float_input(net, n, k))) return false;
     *out = affine_new(net, of[1]->elements);

@@ -273,21 +273,6 @@ static at_status dropout(net_op *o) {
     return op_map(o, x->type, "X0");
 }
 
-static at_status batch_normalization(net_op *o) {
-    const at_net_value *x = op_in(o, 0);
-    if (op_int(o, "training_mode", 0) || op_has_out(o, 1)) return op_missing(o, "of training");
-    if (x->rank < 2) return op_fail(o, "\"%s\" has fewer than 2 dimensions", x->name);
-    for (int k = 1; k < 5; k++)
-        if (op_in(o, k)->elements != x->dims[1])
-            return op_fail(o, "\"%s\" has %lld elements for %lld channels", op_in(o, k)->name,
-                           (long long)op_in(o, k)->elements, (long long)x->dims[1]);
-    AT_TRY(op_out_like(o, 0, x));
-    op_add(o, "y0[%s] = (x0[%s] - x3[a1])*rsqrt(x4[a1] + %s)*x1[a1] + x2[a1]\n",
-           op_axes(o, "a", x->rank, x->dims), op_index(o, "a", x->rank),
-           op_number(o, op_float(o, "epsilon", 1e-5f)));
-    return AT_OK;
-}
-
 static at_status identity(net_op *o) { return op_map(o, op_in(o, 0)->type, "X0"); }
 
 #define MAP(name, since, least, most, function)                                                    \
@@ -357,6 +342,5 @@ const at_net_row net_rows_map[] = {
     MAP("IsInf", 1, 1, 1, is_inf),
     MAP("Identity", 1, 1, 1, identity),
     {"Dropout", "", 1, AT_NET_MAP, 1, 3, 2, dropout},
-    {"BatchNormalization", "", 7, AT_NET_MAP, 5, 5, 5, batch_normalization},
     NET_ROWS_END,
 };

@@ -160,6 +160,40 @@ static at_status check_channels(net_op *o, int k, int64_t channels) {
                    (long long)channels);
 }
 
+/* By the mean and the variance of the batch itself, which the running ones come nearer to. */
+static at_status add_own_batch(net_op *o, const char *epsilon) {
+    const at_net_value *x = op_in(o, 0);
+    const op_reduction r = op_reduce(x, ((1u << x->rank) - 1) & ~2u);
+    const char *of = op_term(o, &r, NULL), *kept = op_number(o, op_float(o, "momentum", 0.9f));
+    o->node->kind = AT_NET_OTHER;
+    add_mean_and_variance(o, "x0", &r);
+    op_add(o, "y0[%s] = (x0[%s] - m[%s])*rsqrt(v[%s] + %s)*x1[a1] + x2[a1]\n",
+           op_axes(o, "a", x->rank, x->dims), op_index(o, "a", x->rank), of, of, epsilon);
+    for (int k = 1; k < 3; k++) {
+        AT_TRY(op_out(o, k, op_in(o, k + 2)->type, 1, &x->dims[1]));
+        if (!op_has_out(o, k)) continue;
+        op_add(o, "y%d[a1:%lld] = x%d[a1]*%s + %s[", k, (long long)x->dims[1], k + 2, kept,
+               k == 1 ? "m" : "v");
+        for (int i = 0; i < x->rank; i++) op_add(o, "%s%s", i ? ", " : "", i == 1 ? "a1" : "0");
+        op_add(o, "]*(1 - %s)\n", kept);
+    }
+    return AT_OK;
+}
+
+static at_status batch_normalization(net_op *o) {
+    const at_net_value *x = op_in(o, 0);
+    const char *epsilon = op_number(o, op_float(o, "epsilon", 1e-5f));
+    const bool own = op_int(o, "training_mode", 0) != 0;
+    if (!own && op_has_out(o, 1)) return op_missing(o, "of training before version 14");
+    if (x->rank < 2) return op_fail(o, "\"%s\" has fewer than 2 dimensions", x->name);
+    for (int k = 1; k < 5; k++) AT_TRY(check_channels(o, k, x->dims[1]));
+    AT_TRY(op_out_like(o, 0, x));
+    if (own) return add_own_batch(o, epsilon);
+    op_add(o, "y0[%s] = (x0[%s] - x3[a1])*rsqrt(x4[a1] + %s)*x1[a1] + x2[a1]\n",
+           op_axes(o, "a", x->rank, x->dims), op_index(o, "a", x->rank), epsilon);
+    return AT_OK;
+}
+
 static at_status instance_normalization(net_op *o) {
     const at_net_value *x = op_in(o, 0);
     if (x->rank < 3) return op_fail(o, "\"%s\" has fewer than 3 dimensions", x->name);
@@ -262,6 +296,7 @@ const at_net_row net_rows_norm[] = {
     {"SkipLayerNormalization", "com.microsoft", 1, AT_NET_OTHER, 3, 5, 4, skip_layer_normalization},
     {"SkipSimplifiedLayerNormalization", "com.microsoft", 1, AT_NET_OTHER, 3, 4, 4,
      skip_rms_normalization},
+    {"BatchNormalization", "", 7, AT_NET_MAP, 5, 5, 5, batch_normalization},
     NORM("InstanceNormalization", 6, 3, 3, 1, instance_normalization),
     NORM("GroupNormalization", 18, 3, 3, 1, group_normalization),
     NORM("MeanVarianceNormalization", 9, 1, 1, 1, mean_variance_normalization),

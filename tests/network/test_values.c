@@ -669,6 +669,51 @@ static void widened(void **state) {
     assert_false(at_net_widen(AT_NET_INT32, &whole, AT_NET_FLOAT, &none, 1));
 }
 
+static double stored(double x, bool is_constant) { return is_constant ? (double)(float)x : x; }
+
+/* A batch normalized by itself, and the running mean and variance that come nearer to its own; of a
+ * constant, as of weights that are standardized, all of them are constants, stored as floats. */
+static void own_batch(void **state) {
+    (void)state;
+    enum { BATCH = 2, PLACES = 5, ALL = BATCH * C * PLACES };
+    const float *x = numbers(ALL),
+                parts[4][C] = {{1.5, -0.5, 2}, {0.25, 1, -1}, {0.5, 0, -2}, {2, 1, 0.5}};
+    for (int way = 0; way < 2; way++) {
+        const bool is_constant = way == 1;
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, is_constant ? "1" : "2,3,5");
+        if (is_constant) onnx_constant(&g, "k", AT_NET_FLOAT, "2,3,5", as_text(x, ALL), true);
+        for (int k = 0; k < 4; k++)
+            onnx_constant(&g, at_format(arena, "%c", "sbmv"[k]), AT_NET_FLOAT, "3",
+                          as_text(parts[k], C), k % 2);
+        onnx_node(&g, "BatchNormalization", is_constant ? "k s b m v" : "x s b m v", "n mean var",
+                  "training_mode=1 momentum=0.25 epsilon=0.125");
+        static const char *const ends[] = {"n", "mean", "var"};
+        for (int k = 0; k < 3; k++) onnx_output(&g, ends[k]);
+        at_net *net = open_graph(&g, NULL);
+        assert_int_equal(net->nodes.len == 0, is_constant);
+        const void *inputs[] = {x};
+        double **y = onnx_outputs_of(arena, net, inputs);
+        for (int c = 0; c < C; c++) {
+            double sum = 0, squares = 0;
+            for (int i = 0; i < BATCH * PLACES; i++)
+                sum += x[(i / PLACES * C + c) * PLACES + i % PLACES];
+            const double mean = sum / (BATCH * PLACES);
+            for (int i = 0; i < BATCH * PLACES; i++)
+                squares += pow(x[(i / PLACES * C + c) * PLACES + i % PLACES] - mean, 2);
+            const double variance = squares / (BATCH * PLACES);
+            for (int i = 0; i < BATCH * PLACES; i++) {
+                const int at = (i / PLACES * C + c) * PLACES + i % PLACES;
+                const double y0 = (x[at] - mean) / sqrt(variance + 0.125);
+                expect_near(y[0][at], stored(y0 * parts[0][c] + parts[1][c], is_constant));
+            }
+            expect_near(y[1][c], stored(parts[2][c] * 0.25 + mean * 0.75, is_constant));
+            expect_near(y[2][c], stored(parts[3][c] * 0.25 + variance * 0.75, is_constant));
+        }
+        at_net_close(net);
+    }
+}
+
 /* ONNX Runtime's product, whose matrices may be transposed. */
 static void fused_product(void **state) {
     (void)state;
@@ -894,31 +939,19 @@ static void resized(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fused_product),
-        cmocka_unit_test(scattered_places),
-        cmocka_unit_test(scattered_outside),
-        cmocka_unit_test(scattered_again),
-        cmocka_unit_test(scattered_nothing),
-        cmocka_unit_test(resized),
-        cmocka_unit_test(scattered_data_outside),
-        cmocka_unit_test(convolution),
-        cmocka_unit_test(attention),
-        cmocka_unit_test(short_mask),
-        cmocka_unit_test(turned_rows),
-        cmocka_unit_test(recurrence),
-        cmocka_unit_test(recurrence_of_bytes),
-        cmocka_unit_test(whole_numbers),
-        cmocka_unit_test(gathered),
-        cmocka_unit_test(compressed),
-        cmocka_unit_test(external_data),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(cut_off),
-        cmocka_unit_test(dimensions),
-        cmocka_unit_test(bound),
-        cmocka_unit_test(unnamed),
-        cmocka_unit_test(no_number),
-        cmocka_unit_test(widened),
-        cmocka_unit_test(joined_by_others),
+        cmocka_unit_test(own_batch),        cmocka_unit_test(fused_product),
+        cmocka_unit_test(scattered_places), cmocka_unit_test(scattered_outside),
+        cmocka_unit_test(scattered_again),  cmocka_unit_test(scattered_nothing),
+        cmocka_unit_test(resized),          cmocka_unit_test(scattered_data_outside),
+        cmocka_unit_test(convolution),      cmocka_unit_test(attention),
+        cmocka_unit_test(short_mask),       cmocka_unit_test(turned_rows),
+        cmocka_unit_test(recurrence),       cmocka_unit_test(recurrence_of_bytes),
+        cmocka_unit_test(whole_numbers),    cmocka_unit_test(gathered),
+        cmocka_unit_test(compressed),       cmocka_unit_test(external_data),
+        cmocka_unit_test(refused),          cmocka_unit_test(cut_off),
+        cmocka_unit_test(dimensions),       cmocka_unit_test(bound),
+        cmocka_unit_test(unnamed),          cmocka_unit_test(no_number),
+        cmocka_unit_test(widened),          cmocka_unit_test(joined_by_others),
         cmocka_unit_test(factors_of_rows),
     };
     return cmocka_run_group_tests_name("network/values", tests, make_arena, free_arena);
