@@ -16,12 +16,6 @@ static const char *kernel_name(at_arena *a, at_task *task, const char *suffix) {
         a, at_format(a, "%s_%s%s", at_task_row(task)->name, at_task_short_args(a, task), suffix));
 }
 
-static at_status check_name(const char *name, at_error *err) {
-    const char *fault = at_c_name_fault(name);
-    if (!fault) return AT_OK;
-    return at_fail(err, AT_E_USAGE, "--name %s: %s", *name ? name : "\"\"", fault);
-}
-
 /* The source includes its header by this name. */
 static at_status check_output(const char *path, at_error *err) {
     const char *name = at_base_name(path);
@@ -411,7 +405,7 @@ static at_status check_of_all(const at_options *o, at_error *err) {
 
 at_status at_cmd_apply(const at_options *o, at_error *err) {
     at_text source = {0};
-    at_status status = o->name ? check_name(o->name, err) : AT_OK;
+    at_status status = at_check_name(o, err);
     if (status == AT_OK && o->output) status = check_output(o->output, err);
     if (status == AT_OK) status = check_of_all(o, err);
     if (status != AT_OK) return status;

@@ -46,9 +46,7 @@ static at_status check_options(const at_options *o, at_error *err) {
     if (o->weights && strcmp(o->weights, "source") && strcmp(o->weights, "file"))
         return at_fail(err, AT_E_USAGE, "--weights %s: there are file and source", o->weights);
     AT_TRY(at_check_isas(o, err));
-    const char *fault = o->name ? at_c_name_fault(o->name) : NULL;
-    if (!fault) return AT_OK;
-    return at_fail(err, AT_E_USAGE, "--name %s: %s", *o->name ? o->name : "\"\"", fault);
+    return at_check_name(o, err);
 }
 
 /* External data may lie beside the model under the name of a file of ours. */

@@ -140,6 +140,12 @@ static bool ends_in(const char *path, const char *ending) {
     return n >= m && !strcasecmp(path + n - m, ending);
 }
 
+at_status at_check_name(const at_options *o, at_error *err) {
+    const char *fault = o->name ? at_c_name_fault(o->name) : NULL;
+    if (!fault) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "--name %s: %s", *o->name ? o->name : "\"\"", fault);
+}
+
 at_force at_force_of(const at_options *o) { return o->force ? AT_FORCE_YES : AT_FORCE_OFFERED; }
 
 at_output_rules at_rules_of_output(const at_options *o) {

@@ -10,6 +10,8 @@ at_status at_check_outputs(const at_options *o, at_error *err);
 /* AT_E_USAGE: the output, which the option names, is this input. input NULL is fine. */
 at_status at_check_not_read(const char *option, const char *output, const char *input,
                             at_error *err);
+/* AT_E_USAGE: --name is given, and cannot name a function of C and C++. */
+at_status at_check_name(const at_options *o, at_error *err);
 /* --force, or what it would do. */
 at_force at_force_of(const at_options *o);
 /* What the verb, with these options, may replace without --force. */
