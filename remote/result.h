@@ -5,7 +5,7 @@
 
 #include "remote/frame.h"
 
-/* The trial that a frame is about, and back. */
+/* A frame about a trial, and the trial that a frame is about. */
 at_frame at_trial_frame(at_frame_type type, const at_trial_id *id);
 at_trial_id at_frame_trial(const at_frame *f);
 /* Of this trial; borrows r. */
