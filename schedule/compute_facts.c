@@ -183,7 +183,10 @@ static range int_range(const bounder *b, const at_expr *e) {
     case AT_X_DIV:
     case AT_X_MOD:
     case AT_X_MIN:
-    case AT_X_MAX: break;
+    case AT_X_MAX:
+    case AT_X_BIT_AND:
+    case AT_X_BIT_OR:
+    case AT_X_SHIFT_RIGHT: break;
     default: return (range){0, 1};
     }
     x = int_range(b, e->arg[0]), y = int_range(b, e->arg[1]);
@@ -193,6 +196,9 @@ static range int_range(const bounder *b, const at_expr *e) {
     case AT_X_MUL: return at_range_product(x, y);
     case AT_X_DIV: return (range){floor(x.lo / y.lo), floor(x.hi / y.lo)};
     case AT_X_MOD: return (range){0, y.hi - 1};
+    case AT_X_BIT_AND: return at_range_and(x, y);
+    case AT_X_BIT_OR: return at_range_or(x, y);
+    case AT_X_SHIFT_RIGHT: return at_range_shifted(x, (int)y.lo);
     case AT_X_MIN: return (range){fmin(x.lo, y.lo), fmin(x.hi, y.hi)};
     default: return (range){fmax(x.lo, y.lo), fmax(x.hi, y.hi)};
     }
@@ -345,6 +351,36 @@ static double grain(bounder *b, const at_expr *e) {
 
 enum { MOST_STEPS = 1 << 14 };
 
+typedef struct unknown_entry {
+    const bounder *b;
+    bool any;
+} unknown_entry;
+
+/* Of what bits are taken from it does not matter. */
+static at_walk find_unknown(const at_expr *e, void *ctx) {
+    unknown_entry *x = ctx;
+    if (e->op == AT_X_BIT_AND || e->op == AT_X_BIT_OR || e->op == AT_X_SHIFT_RIGHT)
+        return AT_WALK_PAST;
+    x->any |= e->op == AT_X_INDEX && !(x->b->given && x->b->given[e->ref] >= 0) &&
+              !x->b->c->tensors[e->ref].is_places;
+    return AT_WALK_ON;
+}
+
+/* The most terms along an axis of a reduction; below 0: not known. */
+static double most_terms(const bounder *b, int axis) {
+    const int64_t extent = b->extents[b->stage][axis];
+    const at_axis *k = &b->c->tensors[b->stage].axes[axis];
+    unknown_entry entry = {b, false};
+    int64_t lo, hi;
+    if (extent >= 0) return (double)extent;
+    at_expr_walk(k->begin, find_unknown, &entry);
+    at_expr_walk(k->end, find_unknown, &entry);
+    if (entry.any) return (double)b->max_dynamic;
+    at_compute_axis_range(b->c, b->extents, b->stage, axis, &lo, &hi);
+    return fmax(0, fmin((double)hi + 1, int_range(b, k->end).hi) -
+                       fmax((double)lo, int_range(b, k->begin).lo));
+}
+
 /* Sets the magnitude and the grain of a stage from those of the stages that it reads. */
 static void bound_stage(bounder *b, int stage) {
     const at_tensor *s = &b->c->tensors[stage];
@@ -352,11 +388,9 @@ static void bound_stage(bounder *b, int stage) {
     b->magnitude[stage] = magnitude(b, s->body);
     b->grain[stage] = grain(b, s->body);
     if (s->reduction == AT_REDUCE_PROD && b->grain[stage] < 1) b->grain[stage] = 0;
-    for (int i = s->num_axes; i < axes_of(s); i++) {
-        const int64_t extent = b->extents[stage][i];
-        b->magnitude[stage] = reduced_magnitude(s->reduction, b->magnitude[stage],
-                                                (double)(extent >= 0 ? extent : b->max_dynamic));
-    }
+    for (int i = s->num_axes; i < axes_of(s); i++)
+        b->magnitude[stage] =
+            reduced_magnitude(s->reduction, b->magnitude[stage], most_terms(b, i));
 }
 
 /* Stages read themselves, or each other: from their first elements on, which read nothing of them,

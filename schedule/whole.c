@@ -38,21 +38,6 @@ static at_status beyond(const ranger *r, const at_expr *e, range x) {
     return AT_E_INPUT;
 }
 
-/* The integers of as many bits as these take. */
-static range same_bits(range x) {
-    const double most = fmax(x.hi, -x.lo - 1);
-    double bits = 1;
-    while (bits <= most) bits *= 2;
-    return (range){x.lo < 0 ? -bits : 0, bits - 1};
-}
-
-static range of_bits(at_op op, range x, range y) {
-    const range all = same_bits(at_range_hull(x, y));
-    if (op == AT_X_BIT_OR) return (range){x.lo < 0 || y.lo < 0 ? all.lo : fmax(x.lo, y.lo), all.hi};
-    if (x.lo < 0 && y.lo < 0) return all;
-    return (range){0, x.lo < 0 ? y.hi : y.lo < 0 ? x.hi : fmin(x.hi, y.hi)};
-}
-
 /* The part of a way that a number goes, (b - a) >> n of a + ((b - a) >> n), (a - b) >> n of
  * a - ((a - b) >> n): rounded down, it is between nothing and all of the way. NULL: it goes none.
  */
@@ -103,11 +88,9 @@ static at_status range_between(ranger *r, const at_expr *e, range *ends, range *
     case AT_X_MIN: *out = (range){fmin(x[0].lo, x[1].lo), fmin(x[0].hi, x[1].hi)}; break;
     case AT_X_MAX: *out = (range){fmax(x[0].lo, x[1].lo), fmax(x[0].hi, x[1].hi)}; break;
     case AT_X_SELECT: *out = at_range_hull(x[1], x[2]); break;
-    case AT_X_BIT_AND:
-    case AT_X_BIT_OR: *out = of_bits(e->op, x[0], x[1]); break;
-    case AT_X_SHIFT_RIGHT:
-        *out = (range){floor(ldexp(x[0].lo, -(int)x[1].lo)), floor(ldexp(x[0].hi, -(int)x[1].lo))};
-        break;
+    case AT_X_BIT_AND: *out = at_range_and(x[0], x[1]); break;
+    case AT_X_BIT_OR: *out = at_range_or(x[0], x[1]); break;
+    case AT_X_SHIFT_RIGHT: *out = at_range_shifted(x[0], (int)x[1].lo); break;
     case AT_X_DIV: /* of indices, which are divided by sizes */
     case AT_X_MOD:
         if (x[1].lo < 1 || x[1].lo < x[1].hi) *out = any_int;

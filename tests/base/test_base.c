@@ -356,6 +356,16 @@ static void ranges(void **state) {
     }
     const at_range h = at_range_hull((at_range){-1, 4}, (at_range){2, 9});
     assert_true(h.lo == -1 && h.hi == 9);
+    static const at_range bits[] = {{-9, -3}, {-8, 5}, {0, 12}, {3, 4}, {-1, 0}, {7, 7}};
+    enum { NUM = sizeof bits / sizeof *bits };
+    for (int k = 0; k < NUM * NUM; k++) {
+        const at_range x = bits[k / NUM], y = bits[k % NUM], both = at_range_and(x, y),
+                       either = at_range_or(x, y), less = at_range_shifted(x, 1);
+        for (int i = (int)x.lo; i <= x.hi; i++)
+            for (int j = (int)y.lo; j <= y.hi; j++)
+                assert_true((i & j) >= both.lo && (i & j) <= both.hi && (i | j) >= either.lo &&
+                            (i | j) <= either.hi && i >> 1 >= less.lo && i >> 1 <= less.hi);
+    }
 }
 
 static void stems(void **state) {

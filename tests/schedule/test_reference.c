@@ -804,6 +804,26 @@ static void test_range(void **state) {
     check_range("K=1", rows, 262144, 8);
     check_range("K=1", rows, 262145, 7);
     check_range("K=1", rows, -1, 0);
+    /* bounds over axes and sizes say how many terms there are, whatever data may be elsewhere */
+    static const char running[] = "x[4] : input\no[i:K] = sum(e: 0 .. i + 1) x[e%4]*x[e%4]",
+                      lag[] = "x[4] : input\no[i:K] = sum(e: 0 .. i) x[e%4]*x[e%4]",
+                      twice[] = "x[9] : input\np[5] : index\no[i:4, j:K] = "
+                                "sum(e: p[i] .. p[i + 1], k: j .. 3*j) x[e]*x[k%9]",
+                      words[] = "x[K] : input\np[K] : index\n"
+                                "o[i:1] = sum(k:K) (p[k] >> 3 & 15)*x[k]";
+    check_range("K=262144", running, 0, 8);
+    check_range("K=262145", running, 0, 7);
+    check_range("K=262145", running, -1, 7);
+    check_range("K=262145", lag, 0, 8);
+    check_range("K=262146", lag, 0, 7);
+    check_range("K=683", twice, 128, 8); /* 64 * 128 * from 0 to 3 * 682 */
+    check_range("K=684", twice, 128, 7);
+    check_range("K=2", twice, -1, 0);
+    static const char ends[] = "x[4] : input\np[K] : index\n"
+                               "o[i:K] = sum(e: 0 .. (p[i] & 262143)) x[e%4]*x[e%4]";
+    check_range("K=2", ends, 0, 8);
+    check_range("K=139810", words, 0, 8); /* 8 * 15 * K */
+    check_range("K=139811", words, 0, 7);
     /* multiples of a power of two are as good as integers: so many of them fit a float */
     check_range("K=4", "x[K] : input\no[i:K] = x[i]*0.5", 0, 8);
     check_range("K=4", "x[K] : input\no[i:K] = x[i]/4", 0, 8);
