@@ -226,26 +226,26 @@ static void add_missing(at_text *out, const layers *all, const at_options *o) {
     at_text_add(out, "\n");
 }
 
-/* Of a template in a file, which a log does not bring along, the first layer. */
-static void add_next(at_text *out, const at_set_result *r, const at_layer_result *first,
+/* Of a template in a file, which a log does not bring along, the layer alone. */
+static void add_next(at_text *out, const at_set_result *r, const at_layer_result *l,
                      const at_options *o) {
     at_text_add(out, "Next: autotune apply");
     if (o->template_file) {
-        at_template_add_words(out, first->row, true);
+        at_template_add_words(out, l->row, true);
         at_text_add(out, " --args");
-        at_text_add_word(out, first->args);
+        at_text_add_word(out, l->args);
     }
     bool has_others = false; /* each layer has the set that its types have use for */
     for (int i = 0; i < r->ways.len; i++) has_others |= r->ways.data[i].has_others;
-    at_text_add_log(out, r->log_path, has_others, first->threads, o->engine.isa);
+    at_text_add_log(out, r->log_path, has_others, l->threads, o->engine.isa);
     at_text_add(out, o->template_file ? " -o kernel.c\n" : " -o kernels.c\n");
 }
 
-/* Is there a record that apply would take? */
-static bool has_found(const at_set_result *r) {
-    bool found = false;
-    for (int i = 0; i < r->ways.len; i++) found |= r->ways.data[i].found;
-    return found;
+/* The first layer of which apply would find a record; NULL: of none. */
+static const at_layer_result *first_found(const layers *all) {
+    for (int i = 0; i < all->of.len; i++)
+        if (all->of.data[i].best->found) return all->of.data[i].best;
+    return NULL;
 }
 
 static void add_stats(at_text *out, const at_set_result *r) {
@@ -285,7 +285,8 @@ static at_status print_text(const layers *all, const at_options *o, at_error *er
     at_text_add(&out, "Log ");
     at_text_add_visible(&out, r->log_path ? r->log_path : "");
     at_text_add(&out, ".\n");
-    if (!r->advice && r->log_path && has_found(r)) add_next(&out, r, all->of.data[0].best, o);
+    const at_layer_result *found = first_found(all);
+    if (!r->advice && r->log_path && found) add_next(&out, r, found, o);
     if (o->stats && t) add_stats(&out, r);
     if (r->advice) at_text_add_visible(&out, r->advice), at_text_add(&out, "\n");
     return at_print(&out, err);

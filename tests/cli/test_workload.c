@@ -176,9 +176,29 @@ static void bad_workloads(void **state) {
     assert_non_null(strstr(r->err, "3 trials are too few for 4 tasks: each takes one at least"));
 }
 
+/* Of a template in a file, what is to be done next is of a layer that has a record. */
+static void next_of_a_file(void **state) {
+    (void)state;
+    cli_write("twice.c", "/* autotune\n * args  N=64\n * x[N] : input\n * y[n:N] = x[n]*2\n *\n"
+                         " * knob  STEP = 1 2\n * require N % STEP == 0\n"
+                         " * call  void twice(const float *x, float *y, int N)\n */\n"
+                         "void twice(const float *x, float *y, int N) {\n"
+                         "    for (int n = 0; n < N; n += STEP)\n"
+                         "        for (int u = 0; u < STEP; u++)\n"
+                         "            y[n + u] = N == 64 ? 0 : x[n + u] * 2;\n}\n");
+    cli_write("twice.workload", "1 twice N=64\n1 twice N=128\n"); /* wrong; right */
+    const cli_result *r =
+        cli_expect(3, "./autotune ./twice.c --workload twice.workload --trials 4");
+    assert_non_null(strstr(r->out, "no valid trial: 1 of 2 layers\n"));
+    assert_non_null(strstr(
+        r->out, "\nNext: autotune apply ./twice.c --args N=128 --log twice.log -o kernel.c\n"));
+    cli_expect(0, "./autotune apply ./twice.c --args N=128 --log twice.log -o kernel.c");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_budget), cmocka_unit_test(one_log),
                                        cmocka_unit_test(time_of_a_reference),
+                                       cmocka_unit_test(next_of_a_file),
                                        cmocka_unit_test(bad_workloads)};
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
