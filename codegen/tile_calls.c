@@ -48,6 +48,39 @@ typedef struct {
     at_mask keep;
 } maker;
 
+/* Does it read or write, before its loops or behind them, what may lie outside of a tensor? */
+static bool may_reach_outside(at_low *l, const at_tile_call *c) {
+    int depth = 0;
+    for (int i = 0; i < c->tile->num_ops; i++) {
+        const at_tile_op *op = &c->tile->ops[i];
+        depth += (op->kind == AT_T_LOOP) - (op->kind == AT_T_END);
+        if (depth || (op->kind != AT_T_LOAD && op->kind != AT_T_STORE) ||
+            op->slot >= at_tile_frame(c->tile))
+            continue;
+        int64_t lo, hi;
+        at_aff_range(l, at_aff_shift(l, c->slot_at[op->slot], op->off), &lo, &hi);
+        if (lo < 0 || hi + op->lanes > l->buffers[c->slot_tensor[op->slot]].elements) return true;
+    }
+    return false;
+}
+
+/* Sums are loaded before a loop and stored behind it. Where conditions cut the loop so that it may
+ * never run, it need not be one of elements that there are, and is asked for first. */
+static at_ir *where_it_runs(at_low *l, const at_ir *nest, at_ir *call) {
+    if (!may_reach_outside(l, call->call)) return call;
+    for (; nest && nest->kind == AT_IR_LOOP && !nest->next; nest = nest->child) {
+        const at_aff *trips = at_aff_sub(l, at_ir_hi(l, nest), at_ir_lo(l, nest));
+        int64_t least, most;
+        at_aff_range(l, trips, &least, &most);
+        if (least > 0 || at_aff_reads(l, trips)) continue;
+        at_ir *runs = at_ir_new(l, AT_IR_IF);
+        runs->test = at_aff_shift(l, trips, -1);
+        runs->child = call;
+        call = runs;
+    }
+    return call;
+}
+
 static at_ir *make_call(void *context, at_ir *list) {
     maker *m = context;
     at_low *l = m->l;
@@ -63,13 +96,13 @@ static at_ir *make_call(void *context, at_ir *list) {
     for (int i = 0; i < l->tiles.len; i++) {
         if (!memcmp(&l->tiles.data[i]->hash, &call->tile->hash, sizeof(at_hash))) {
             call->tile = l->tiles.data[i]; /* identical tiles are printed once */
-            return n;
+            return where_it_runs(l, list, n);
         }
         same += !strcmp(l->tiles.data[i]->base_name, call->tile->base_name);
     }
     if (same) call->tile->name = at_format(l->arena, "%s_%d", call->tile->base_name, same + 1);
     *at_push(l->arena, &l->tiles) = call->tile;
-    return n;
+    return where_it_runs(l, list, n);
 }
 
 /* By which a value is read of tensors in registers. */

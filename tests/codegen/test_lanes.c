@@ -277,6 +277,44 @@ static void cut_sums(void **state) {
     }
 }
 
+/* Calls of a tile that stand alone in an `if`, or do not. */
+static int calls_of(const at_ir *list, const char *name, bool is_alone, bool alone) {
+    int n = 0;
+    for (; list; list = list->next) {
+        const at_ir *in = list->child;
+        const bool asks = list->kind == AT_IR_IF && in && !in->next && !list->other;
+        if (list->kind == AT_IR_TILE)
+            n += is_alone == alone && !strcmp(list->call->tile->name, name);
+        else n += calls_of(in, name, asks, alone) + calls_of(list->other, name, false, alone);
+    }
+    return n;
+}
+
+/* The last rows are eleven, behind whose diagonal no block of four terms is left, so that nothing
+ * says how many rows such a block has: a tile of thirteen is called only where its loop runs. */
+static void loops_that_never_run(void **state) {
+    (void)state;
+    static const program p = {"rows", "N=63 i0=5 i1=13 j0=16 j1=4",
+                              "a[2016] : input\n"
+                              "x[N] : input\n"
+                              "y[i:N] = max(j:N) j <= i ? a[i*(i + 1)/2 + j] : x[j]\n",
+                              "i0:para, j0, i1:unroll, j1:vec =>\n"
+                              "    @y = {i0, i1}/i // {j0, j1}/j\n"};
+    static const char *const sets[] = {"sse2", "avx2", "avx512", "neon"};
+    for (int i = 0; i < 4; i++) {
+        at_arena *a = at_arena_new();
+        at_low *l;
+        at_lower_options o = {.dialect = AT_DIALECT_GNU,
+                              .target = at_target_find(sets[i]),
+                              .name = "k",
+                              .verify = true};
+        CALL(at_lower_until(a, program_of(a, &p), &o, "tiles", &l, &err));
+        assert_int_equal(calls_of(l->root, "tile_13x4", false, true), 2);
+        assert_int_equal(calls_of(l->root, "tile_13x4", false, false), 0);
+        at_arena_free(a);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(flat),
                                        cmocka_unit_test(groups),
@@ -286,6 +324,7 @@ int main(void) {
                                        cmocka_unit_test(fours_of_dots),
                                        cmocka_unit_test(rows_of_a_triangle),
                                        cmocka_unit_test(cut_sums),
+                                       cmocka_unit_test(loops_that_never_run),
                                        cmocka_unit_test(begun)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
