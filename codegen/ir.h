@@ -97,7 +97,7 @@ typedef struct at_loop {
     bool is_reduce;
     bool is_step;    /* its turns are steps of a cycle: each is done before the next one */
     bool is_listed;  /* each turn reads where another entry of a list says: it is not written out */
-    bool was_vector; /* it was cut where is known at run time only */
+    bool was_vector; /* before it was cut at a bound that is worked out at run time */
     bool is_turned;  /* of the two loops of a copy whose rows are the other side's columns */
     bool transposes; /* a square that is loaded along this loop, stored along the one inside */
     int64_t lo, hi;  /* constant bounds, hi exclusive; with runtime bounds: what contains them */

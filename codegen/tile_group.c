@@ -88,7 +88,7 @@ int at_build_together(at_builder *b, at_tile_kind kind, int x, int y, int by) {
     return v;
 }
 
-/* The same of whole registers. */
+/* at_build_interleave of all lanes: out[] are the registers v[] taken lane by lane in turn. */
 static void merge(at_builder *b, const int *v, int n, int *out) {
     if (n == 4) {
         int even[2], odd[2];

@@ -2,9 +2,8 @@
  *
  * An address is a pointer, known outside the tile, a constant offset, and a stride per counted loop
  * around it, by which the pointer is bumped; or such a pointer moved on by an entry of an index
- * list, inside. Of a product of loops, as in a triangle that is stored row behind row, a[i*(i +
- * 1)/2
- * + j], each turn of a loop that is written out has a pointer of its own. */
+ * list, inside. Where an address has a product of loops, as in a triangle that is stored row behind
+ * row (i*(i + 1)/2 + j), each turn of a loop that is written out has a pointer of its own. */
 #include "codegen/tile_build.h"
 
 #include <string.h>
