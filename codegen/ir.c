@@ -433,6 +433,11 @@ int64_t at_value_size(const at_value *v) {
     return 1 + (v->a ? at_value_size(v->a) : 0) + (v->b ? at_value_size(v->b) : 0);
 }
 
+bool at_value_reads(const at_value *v, int tensor) {
+    return (v->op == AT_V_LOAD && v->tensor == tensor) || (v->a && at_value_reads(v->a, tensor)) ||
+           (v->b && at_value_reads(v->b, tensor));
+}
+
 int at_value_calls(const at_value *v) {
     return (v->op == AT_V_CALL) + (v->a ? at_value_calls(v->a) : 0) +
            (v->b ? at_value_calls(v->b) : 0);

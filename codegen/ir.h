@@ -211,7 +211,8 @@ const at_value *at_value_index_quotient(at_low *l, const at_value *a, const at_v
 bool at_value_are_near(const at_low *l, const at_value *x, const at_value *y);
 /* As an element of a type has it: saturated. */
 const at_value *at_value_as_stored(at_low *l, const at_value *v, at_type type);
-int64_t at_value_size(const at_value *v);                      /* values in it */
+int64_t at_value_size(const at_value *v); /* values in it */
+bool at_value_reads(const at_value *v, int tensor);
 int at_value_calls(const at_value *v);                         /* of functions in it */
 at_mask at_ir_table_loops(const at_low *l, const at_ir *list); /* that places in tables hang on */
 /* Enters the range of a loop's symbol; the old one is returned for at_range_leave. */

@@ -61,15 +61,11 @@ static void move_inside(nest *x, int i) {
     x->loop[i]->loop = moved;
 }
 
-static bool reads(const at_value *v, int tensor) {
-    return (v->op == AT_V_LOAD && v->tensor == tensor) || (v->a && reads(v->a, tensor)) ||
-           (v->b && reads(v->b, tensor));
-}
-
 bool at_is_counted_sum(const at_low *l, const at_ir *n, const at_tile_regs *regs) {
     const at_ir *sum = n->child;
     if (at_loop_is_fixed(n) || !sum || sum->next || sum->kind != AT_IR_STMT || !sum->stmt.add ||
-        sum->stmt.integer || sum->stmt.num_places || reads(sum->stmt.val, sum->stmt.tensor) ||
+        sum->stmt.integer || sum->stmt.num_places ||
+        at_value_reads(sum->stmt.val, sum->stmt.tensor) ||
         (at_aff_opaque_deps(l, sum->stmt.at) & AT_BIT(n->loop.sym)))
         return false;
     const int64_t step = at_aff_coef(sum->stmt.at, n->loop.sym);

@@ -167,11 +167,6 @@ static at_ir *squares_of(at_low *l, const square *s) {
     return cut_squares(l, s, rows, columns);
 }
 
-static bool reads(const at_value *v, int tensor) {
-    return (v->op == AT_V_LOAD && v->tensor == tensor) || (v->a && reads(v->a, tensor)) ||
-           (v->b && reads(v->b, tensor));
-}
-
 /* Copies to one tensor only, which may be done in any order: none reads what another writes. */
 static bool only_copies(const at_ir *list, int *tensor) {
     for (; list; list = list->next) {
@@ -181,7 +176,7 @@ static bool only_copies(const at_ir *list, int *tensor) {
         }
         if (list->kind != AT_IR_STMT || list->stmt.add) return false;
         if (*tensor < 0) *tensor = list->stmt.tensor;
-        if (list->stmt.tensor != *tensor || reads(list->stmt.val, *tensor)) return false;
+        if (list->stmt.tensor != *tensor || at_value_reads(list->stmt.val, *tensor)) return false;
     }
     return true;
 }
