@@ -6,12 +6,12 @@
 #include "schedule/schedule.h"
 
 /* What the elements of an input or weight are drawn from: whole numbers from lo to hi times unit, a
- * power of two; where no sum is exact, any numbers between these ends. Of AT_LEAST_MOVING whole
- * numbers and more none stands beside itself, so that a neighbour is not taken for it. row > 0: so
- * many elements are a row, and `rows` rows (0: 7) lie from -3 to 3 times `apart` units away, or so
- * much further as there are more, one after the other, and begin again; or, of 7, if it is mixed,
- * so that of two rows one lies below. Integers have the numbers of their type (at_data_wholes);
- * with a unit below 1 only those about the centre. */
+ * number of few bits; where no sum is exact, any numbers between these ends. Of AT_LEAST_MOVING
+ * whole numbers and more none stands beside itself, so that a neighbour is not taken for it. row >
+ * 0: so many elements are a row, and `rows` rows (0: 7) lie from -3 to 3 times `apart` units away,
+ * or so much further as there are more, one after the other, and begin again; or, of 7, if it is
+ * mixed, so that of two rows one lies below. Integers have the numbers of their type
+ * (at_data_wholes); with a unit below 1 only those about the centre. */
 enum { AT_LEAST_MOVING = 4 };
 typedef struct at_fill {
     double lo, hi, unit, apart, centre;

@@ -96,8 +96,10 @@ bool data_is_taken_apart(const at_compute *c, int tensor);
 /* From now on those of integers change as well. */
 void data_move_wholes(data_ruler *r);
 int64_t data_elements_of(const data_ruler *r, int tensor);
-/* The largest value of a stage by the unit of its values, of fills whose ends are so many times as
- * far from 0. */
+/* The odd number that a number, not 0, is a power of two times. */
+double data_odd_part(double x);
+/* The largest value of a stage by the power of two that its values are multiples of, of fills whose
+ * ends are so many times as far from 0. */
 double data_ratio(const data_ruler *r, double extremes);
 /* Marks the tensors with which e grows in proportion. */
 void data_mark_sources(data_ruler *r, const at_expr *e);

@@ -103,12 +103,11 @@ static at_status find_wanted(levels *l, const at_data_rule *out, bool *any, at_e
     return AT_OK;
 }
 
-/* Hits of the wanted ones with the fills as they are; 0 where sums would not be exact. odd: what
- * makes them multiples of more bits. */
-static at_status count_hits(const levels *l, double grain, double odd, double *num, at_error *err) {
+/* Hits of the wanted ones with the fills as they are; 0 where sums would not be exact. */
+static at_status count_hits(const levels *l, double grain, double *num, at_error *err) {
     data_ruler *r = l->r;
     *num = 0;
-    if (!r->c->in_steps && odd * data_ratio(r, 1) > DATA_EXACT_RATIO) return AT_OK;
+    if (!r->c->in_steps && data_ratio(r, 1) > DATA_EXACT_RATIO) return AT_OK;
     AT_TRY(data_look_at(r->look, r->arena, r->fill, err));
     for (int i = 0; i < l->num; i++) *num += l->wanted[i] ? hits_of(r, &l->d[i], grain) : 0;
     return AT_OK;
@@ -135,36 +134,43 @@ static void find_parts(const data_ruler *r, const at_expr *e, bool *parts) {
     if (t->role == AT_ROLE_STAGE && t->body) find_parts(r, t->body, parts);
 }
 
-/* The largest divisor of n whose multiples the type holds beside the centre. */
+/* The largest divisor of n whose multiples, in the steps so far, the type holds beside the centre.
+ */
 static int64_t divisor_for(const data_ruler *r, int t, int64_t n) {
     const at_type_facts *type = at_type_of(r->c->tensors[t].type);
-    const double centre = r->fill[t].centre, most = fmax(type->most - centre, centre - type->least);
+    const at_fill *f = &r->fill[t];
+    const double most = fmax(type->most - f->centre, f->centre - type->least) / (double)f->step;
     int64_t x = (double)n < most ? n : (int64_t)most;
     while (x > 1 && n % x) x--;
     return x > 1 ? x : 1;
 }
 
-/* What few bits can be multiplied by: the odd number that a float is, times a power of two. */
-static double odd_part(double x) {
-    int exponent;
-    double odd = ldexp(frexp(x, &exponent), 53);
-    while (fmod(odd, 2) == 0) odd /= 2;
-    return odd;
+static bool holds(at_type type, double x) {
+    float stored[1];
+    at_type_store(type, stored, 0, (float)x);
+    return at_type_value(type, stored, 0) == x;
 }
 
 /* What is compared becomes a multiple of the number: one factor of each product does, or, where its
- * type does not hold that, several. Of floats the odd number by which they have more bits. */
-static double scale(data_ruler *r, double number, const bool *parts) {
+ * type does not hold that, several. false: no tensor can be scaled by it. */
+static bool scale(data_ruler *r, double number, const bool *parts) {
     int64_t rest = (int64_t)number;
+    bool has_ints = false;
     for (int t = 0; t < r->c->num_tensors; t++) {
         if (!parts[t] || !has_levels(r, t)) continue;
-        if (!is_int(r, t)) return r->fill[t].unit *= number, odd_part(number);
+        at_fill *f = &r->fill[t];
+        if (!is_int(r, t)) {
+            if (!holds(r->c->tensors[t].type, f->unit * number)) continue;
+            f->unit *= number;
+            return true;
+        }
         const int64_t step = divisor_for(r, t, rest);
-        r->fill[t].step *= step;
+        f->step *= step;
         rest /= step;
+        has_ints = true;
         if (rest == 1) break;
     }
-    return 1;
+    return has_ints;
 }
 
 /* Of floats beside integers conditions are counted: rows from all below what is usual to all above.
@@ -202,12 +208,14 @@ static at_status choose_scale(levels *l, double number, const bool *parts, doubl
                               at_error *err) {
     data_ruler *r = l->r;
     at_fill *before = r->fill, *best = before;
-    if (number == 0 || odd_part(number) > (r->c->in_steps ? MOST_NUMBER : MOST_ODD)) return AT_OK;
+    if (number == 0 || data_odd_part(number) > (r->c->in_steps ? MOST_NUMBER : MOST_ODD))
+        return AT_OK;
     for (int k = 0; k < MOST_TRIED && nth_divisor(number, k) > 0; k++) {
         double hits;
         r->fill = at_copy(r->arena, before, sizeof *before * (size_t)r->c->num_tensors);
-        const double grain = nth_divisor(number, k), odd = scale(r, grain, parts);
-        AT_TRY(count_hits(l, grain, odd, &hits, err));
+        const double grain = nth_divisor(number, k);
+        if (!scale(r, grain, parts)) continue;
+        AT_TRY(count_hits(l, grain, &hits, err));
         if (hits > *most) *most = hits, best = r->fill;
     }
     r->fill = best;
@@ -225,7 +233,7 @@ at_status data_draw_levels(data_ruler *r, at_data_rule *out, at_error *err) {
     for (int i = 0; i < l.num; i++)
         if (l.wanted[i]) find_parts(r, l.d[i].e, parts);
     r->fill = with_levels(r, out->draw[0].fill, parts);
-    AT_TRY(count_hits(&l, 1, 1, &most, err));
+    AT_TRY(count_hits(&l, 1, &most, err));
     for (int i = 0; i < l.num; i++)
         if (l.wanted[i] && l.d[i].is_lone)
             AT_TRY(choose_scale(&l, fabs(l.d[i].at), parts, &most, err));

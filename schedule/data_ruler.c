@@ -41,12 +41,19 @@ bool data_is_moved(const data_ruler *r, int t) {
     return r->moves_wholes && type != AT_BOOL && !data_is_taken_apart(r->c, t);
 }
 
+double data_odd_part(double x) {
+    int exponent;
+    double odd = ldexp(frexp(x, &exponent), 53);
+    while (fmod(odd, 2) == 0) odd /= 2;
+    return odd;
+}
+
 double data_ratio(const data_ruler *r, double extremes) {
     const int n = r->c->num_tensors;
     at_arena *a = at_arena_new();
     double *most = AT_NEW_ARRAY(a, double, n), *unit = AT_NEW_ARRAY(a, double, n);
     for (int t = 0; t < n; t++) {
-        unit[t] = data_is_drawn(r, t) ? r->fill[t].unit : 1;
+        unit[t] = data_is_drawn(r, t) ? r->fill[t].unit / data_odd_part(r->fill[t].unit) : 1;
         most[t] = data_is_drawn(r, t) ? extremes * most_of(&r->fill[t]) : r->known->bound[t];
         if (!data_is_drawn(r, t) && most[t] < 0) most[t] = DATA_MOST_RANGE;
     }

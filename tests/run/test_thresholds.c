@@ -207,6 +207,26 @@ static void so_far(void **state) {
     ALL(all);
 }
 
+/* Squares of what is far from 0 have twice the bits: a sum of few such is exact in any order. */
+static void in_any_order(void **state) {
+    (void)state;
+    enum { MOST = 400 };
+    static const char shape[] = "args M=700, K=64\nx[M, K] : input\n",
+                      in_blocks[] = "a[m:M, n:M, l:8] = sum(k:8) x[m, l*8 + k]*x[n, l*8 + k]\n"
+                                    "s[m:M, n:M] = sum(l:8) a[m, n, l]\n",
+                      in_one[] = "s[m:M, n:M] = sum(k:K) x[m, k]*x[n, k]\n",
+                      out[] = "y[m:M, n:M] = s[m, n] > 999 ? s[m, n] : s[m, n]*2\n";
+    char one[MOST], blocks[MOST];
+    text_subject s;
+    snprintf(one, sizeof one, "%s%s%s", shape, in_one, out);
+    snprintf(blocks, sizeof blocks, "%s%s%s", shape, in_blocks, out);
+    text_subject_open(&s, one, "");
+    assert_true(s.draw[0].is_exact);
+    assert_true(s.num_draws > 1);
+    assert_false(text_subject_tells_from(&s, blocks));
+    text_subject_close(&s);
+}
+
 /* Where values are equal but for rounding, kernels may see any of them the other way round, and all
  * of a sum so: the second text is right. */
 static void turned(void **state) {
@@ -336,8 +356,10 @@ static void nearest(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(beside_integers), cmocka_unit_test(of_floats), cmocka_unit_test(of_sums),
-        cmocka_unit_test(rounded),         cmocka_unit_test(so_far),    cmocka_unit_test(turned),
-        cmocka_unit_test(elsewhere),       cmocka_unit_test(added),     cmocka_unit_test(nearest)};
+        cmocka_unit_test(beside_integers), cmocka_unit_test(of_floats),
+        cmocka_unit_test(of_sums),         cmocka_unit_test(rounded),
+        cmocka_unit_test(so_far),          cmocka_unit_test(in_any_order),
+        cmocka_unit_test(turned),          cmocka_unit_test(elsewhere),
+        cmocka_unit_test(added),           cmocka_unit_test(nearest)};
     return cmocka_run_group_tests_name("run/thresholds", tests, NULL, NULL);
 }
