@@ -292,6 +292,14 @@ static steps steps_of(const data_ruler *r, int tensor) {
     return x;
 }
 
+/* A fill of which the numbers from -far to far lie as far from 0 as those of another at most, and
+ * above 0 where these do, as a logarithm needs it. It has the number 0 alone. */
+static at_fill fill_within(const at_fill *f, double far) {
+    const double most = fmax(fabs(f->lo), fabs(f->hi)), least = f->lo > 0 ? f->lo : -most,
+                 unit = (most - least) / (2 * far), middle = (most + least) / 2 / unit;
+    return (at_fill){.lo = middle, .hi = middle, .unit = f->unit * unit};
+}
+
 /* Where a recurrence compares an input with what it has, or a maximum goes over all so far, the
  * input's steps rise on the first draw: a late step that is not taken is missed. On the second they
  * fall: what the first step leaves is seen at the end, and so is a later step that is taken though
@@ -309,15 +317,11 @@ static bool rise_and_fall(data_ruler *r, int64_t most_steps, at_data_rule *out) 
         const steps x = is_float ? steps_of(r, t) : (steps){0};
         if (!x.row) continue;
         const int64_t num = x.num < most_steps ? x.num : most_steps;
-        const double all = MOST + (double)(num / 2) * FALL,
-                     far = first[t].unit * fmax(fabs(first[t].lo), fabs(first[t].hi)),
-                     unit = r->is_exact ? 1 : far / (2 * all);
-        rising[t] = (at_fill){.lo = -MOST,
-                              .hi = MOST,
-                              .unit = unit,
-                              .apart = x.sign * RISE,
-                              .row = x.row,
-                              .rows = num};
+        const double all = MOST + (double)(num / 2) * FALL;
+        rising[t] = r->is_exact ? (at_fill){.unit = 1} : fill_within(&first[t], 2 * all);
+        rising[t].lo -= MOST, rising[t].hi += MOST;
+        rising[t].apart = x.sign * RISE;
+        rising[t].row = x.row, rising[t].rows = num;
         falling[t] = rising[t];
         falling[t].lo -= x.sign * all, falling[t].hi -= x.sign * all;
         falling[t].apart = -x.sign * FALL;

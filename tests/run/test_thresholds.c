@@ -203,6 +203,12 @@ static void so_far(void **state) {
           {"h[t - 1]", "(t == 200 ? 0 : h[t - 1])"},
           {"x[t]*0.1", "(t == 200 ? 0 : x[t]*0.1)"},
           {"x[t]*0.1", "(t == 390 ? 0 : x[t]*0.1)"}}},
+        /* Below 0 a logarithm is no number. */
+        {"args T=400\nx[T] : input\ny[t:T] = max(k:0..t + 1) log(x[k])\n",
+         {{"t + 1", "t + 1 - t/399"}, {"0..t", "(t > 64 ? 64 : 0)..t"}}},
+        {"args T=400\nx[T] : input\n"
+         "h[t:T] = t == 0 ? log(x[0]) : max(h[t - 1], log(x[t]))\n",
+         {{"h[t - 1]", "(t == 200 ? 0 : h[t - 1])"}, {"x[t]", "(t == 390 ? 1 : x[t])"}}},
     };
     ALL(all);
 }
