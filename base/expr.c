@@ -58,13 +58,11 @@ at_expr *at_expr_pair(at_arena *a, at_op op, at_expr *x, at_expr *y) {
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-static bool same_text(const char *x, const char *y) { return x == y || (x && y && !strcmp(x, y)); }
-
 bool at_expr_equal(const at_expr *x, const at_expr *y) {
     if (x == y) return true;
     if (x->op != y->op || x->nargs != y->nargs) return false;
     if (x->integer != y->integer || x->number != y->number) return false;
-    if (!same_text(x->name, y->name) || !same_text(x->field, y->field)) return false;
+    if (!at_same_text(x->name, y->name) || !at_same_text(x->field, y->field)) return false;
     for (int i = 0; i < x->nargs; i++)
         if (!at_expr_equal(x->arg[i], y->arg[i])) return false;
     return true;

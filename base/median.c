@@ -1,10 +1,15 @@
-/* base/median.c: doubles in order, the median, and how well it is known. */
+/* base/median.c: numbers in order, the median, and how well it is known. */
 #include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_VALUES = 64 };
+
+int at_compare_ints(const void *x, const void *y) {
+    const int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    return (a > b) - (a < b);
+}
 
 static int compare_doubles(const void *x, const void *y) {
     double a = *(const double *)x, b = *(const double *)y;

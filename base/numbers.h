@@ -16,8 +16,9 @@ double at_rng_unit(at_rng *r);                /* uniform in [0, 1) */
 
 /* ---- statistics (median.c) ------------------------------------------------------------------- */
 
-void at_sort_doubles(double *x, int n);         /* ascending; no NaN */
-double *at_sorted_copy(const double *x, int n); /* the caller frees it */
+int at_compare_ints(const void *x, const void *y); /* of int64_t, for qsort: ascending */
+void at_sort_doubles(double *x, int n);            /* ascending; no NaN */
+double *at_sorted_copy(const double *x, int n);    /* the caller frees it */
 /* Of ascending values, n >= 1: the middle one, or half way between the two in the middle; and the
  * one at a share of the way, linear in between. */
 double at_sorted_median(const double *sorted, int n);

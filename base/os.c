@@ -16,6 +16,8 @@ int64_t at_now_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+double at_seconds_since(int64_t start_ns) { return (double)(at_now_ns() - start_ns) * 1e-9; }
+
 double at_wall_time_s(void) {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);

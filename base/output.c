@@ -276,6 +276,11 @@ const char *at_base_stem(at_arena *a, const char *path) {
     return dot && dot > name ? at_strndup(a, name, (size_t)(dot - name)) : name;
 }
 
+bool at_ends_in(const char *path, const char *ending) {
+    const size_t n = strlen(path), m = strlen(ending);
+    return n > m && !strcmp(path + n - m, ending);
+}
+
 static bool is_one(const char *x, const char *y) {
     struct stat a, b;
     return stat(x, &a) == 0 && stat(y, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;

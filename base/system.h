@@ -7,9 +7,10 @@
 /* ---- clock, signals and files (os.c)
  * ---------------------------------------------------------------------- */
 
-int64_t at_now_ns(void);                /* CLOCK_MONOTONIC */
-double at_wall_time_s(void);            /* seconds since the epoch */
-const char *at_signal_name(int signal); /* "SIGSEGV"; "signal 40" if unnamed */
+int64_t at_now_ns(void);                   /* CLOCK_MONOTONIC */
+double at_seconds_since(int64_t start_ns); /* on that clock */
+double at_wall_time_s(void);               /* seconds since the epoch */
+const char *at_signal_name(int signal);    /* "SIGSEGV"; "signal 40" if unnamed */
 /* Opens for reading without waiting for anybody: a pipe must have a writer, or get one within two
  * seconds. AT_E_INPUT names path and reason; a directory is none to read. */
 at_status at_open_input(const char *path, int *fd, at_error *err);
@@ -77,6 +78,8 @@ bool at_same_file(const char *x, const char *y);
 const char *at_base_name(const char *path);
 /* The same without its ending: net of nets/net.onnx. */
 const char *at_base_stem(at_arena *a, const char *path);
+/* Does the path end so, behind at least one byte? */
+bool at_ends_in(const char *path, const char *ending);
 
 /* ---- locks (lock.c) -------------------------------------------------------------------------- */
 

@@ -3,8 +3,14 @@
 #define AT_BASE_TEXT_H
 
 #include <ctype.h>
+#include <string.h>
 
 #include "base/memory.h"
+
+/* Are they equal, or both NULL? */
+static inline bool at_same_text(const char *x, const char *y) {
+    return x == y || (x && y && !strcmp(x, y));
+}
 
 /* ---- text buffer (text.c) -------------------------------------------------------------------- */
 

@@ -36,7 +36,7 @@ static double seconds_of(const at_bench_contender *c) {
         start = at_now_ns();
         c->run(c->context);
     }
-    return (double)(at_now_ns() - start) * 1e-9;
+    return at_seconds_since(start);
 }
 
 /* ---- the peak ------------------------------------------------------------------------------- */

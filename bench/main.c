@@ -118,6 +118,6 @@ int main(int argc, char **argv) {
         printf("  %s failed: %s\n", parts[i].name, err.text);
         failed = true;
     }
-    printf("\n%.0f s\n", (double)(at_now_ns() - start) * 1e-9);
+    printf("\n%.0f s\n", at_seconds_since(start));
     return failed;
 }

@@ -161,7 +161,7 @@ static at_status tune(at_arena *a, const at_bench_search *s, at_bench_tuned *t, 
     double cpu_s = children_cpu_s();
     int64_t start_ns = at_now_ns();
     AT_TRY(read_output(a, command, &output, &status, err));
-    t->total_s = (double)(at_now_ns() - start_ns) * 1e-9;
+    t->total_s = at_seconds_since(start_ns);
     t->cpu_s = children_cpu_s() - cpu_s;
     if (status) {
         last_line(a, messages, t->why, sizeof t->why);

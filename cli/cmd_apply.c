@@ -19,13 +19,12 @@ static const char *kernel_name(at_arena *a, at_task *task, const char *suffix) {
 /* The source includes its header by this name. */
 static at_status check_output(const char *path, at_error *err) {
     const char *name = at_base_name(path);
-    size_t n = strlen(path);
-    if (n > 2 && !strcmp(path + n - 2, ".h"))
+    if (at_ends_in(path, ".h"))
         return at_fail(err, AT_E_USAGE, "-o %s: name the .c file; its header is written beside it",
                        path);
     bool bad = strpbrk(name, "\"\\") || strstr(name, "??");
     for (const char *s = name; *s; s++) bad |= (unsigned char)*s < ' ' || *s == 127;
-    if (!bad || n < 2 || strcmp(path + n - 2, ".c") != 0) return AT_OK;
+    if (!bad || !at_ends_in(path, ".c")) return AT_OK;
     return at_fail(err, AT_E_USAGE,
                    "-o %s: a header cannot be included by this name; leave out \", \\, ?? and "
                    "control characters",
@@ -185,8 +184,7 @@ static at_status write_main_part(at_session *s, const at_options *o, const char 
 /* A main is C; a kernel that is not gets a file of its own. */
 static at_status check_main_output(const at_session *s, const at_options *o, at_error *err) {
     const at_foreign *f = at_foreign_of(s->what.task);
-    const size_t n = o->output ? strlen(o->output) : 0;
-    if (!f || f->language == AT_LANGUAGE_C || (n > 2 && !strcmp(o->output + n - 2, ".c")))
+    if (!f || f->language == AT_LANGUAGE_C || (o->output && at_ends_in(o->output, ".c")))
         return AT_OK;
     return at_fail(err, AT_E_USAGE,
                    "--main: a main is C, and %s is not: name a file that ends in .c, as in -o "

@@ -196,7 +196,7 @@ static at_status watch_all(watch *w, double seconds, at_error *err) {
     double step_s = fmax(fmax(least_step_s, look_s * w->num_cpus), seconds / MOST_STEPS);
     add_head(&text, w);
     while (s == AT_OK && w->steps < MOST_STEPS && !at_interrupted) {
-        double now_s = (double)(at_now_ns() - begin_ns) * 1e-9, next_s = step_s * w->steps;
+        double now_s = at_seconds_since(begin_ns), next_s = step_s * w->steps;
         if (now_s >= seconds && w->steps) break;
         if (now_s < next_s) {
             nanosleep(&(struct timespec){.tv_nsec = (long)(fmin(next_s - now_s, 0.9) * 1e9)}, NULL);

@@ -37,8 +37,7 @@ typedef struct written {
 } written;
 
 static at_status check_options(const at_options *o, at_error *err) {
-    size_t n = o->output ? strlen(o->output) : 0;
-    if (n < 3 || strcmp(o->output + n - 2, ".c"))
+    if (!o->output || !at_ends_in(o->output, ".c"))
         return at_fail(err, AT_E_USAGE,
                        "apply %s: give the C file that is to be written: -o net.c; net.h and "
                        "net.bin are written beside it",

@@ -33,10 +33,8 @@ static const struct {
 };
 
 at_status at_other_file(const char *word, at_error *err) {
-    const size_t n = strlen(word);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const size_t m = strlen(kinds[i].ending);
-        if (n <= m || strcmp(word + n - m, kinds[i].ending) != 0) continue;
+        if (!at_ends_in(word, kinds[i].ending)) continue;
         return at_fail(err, AT_E_USAGE,
                        "%s is %s, and no template (FILE.c), computation (FILE.te) or network "
                        "(FILE.onnx); %s",

@@ -36,8 +36,7 @@ static double remaining_s(const at_progress *p, const at_tally *t, double elapse
 enum { WHOLE, NO_KINDS, NO_ELAPSED, NO_NAME, NO_SPEED, NUM_SIZES };
 
 static void add_line(at_text *out, const at_progress *p, const at_tally *t, int size) {
-    double elapsed_s = (double)(at_now_ns() - p->start_ns) * 1e-9,
-           eta = remaining_s(p, t, elapsed_s);
+    double elapsed_s = at_seconds_since(p->start_ns), eta = remaining_s(p, t, elapsed_s);
     int64_t failed = at_tally_failed(t);
     if (size < NO_NAME) at_text_addf(out, "%s  ", p->name);
     if (t->best > 0) {

@@ -251,8 +251,8 @@ static const at_layer_result *first_found(const layers *all) {
 static void add_stats(at_text *out, const at_set_result *r) {
     const at_set_tuning *t = r->tuning;
     at_text_addf(out, "%.3f s: %lld rounds; data and reference made %lld times, %.3f s",
-                 (double)(at_now_ns() - r->start_ns) * 1e-9, (long long)t->rounds,
-                 (long long)t->made, (double)t->made_ns * 1e-9);
+                 at_seconds_since(r->start_ns), (long long)t->rounds, (long long)t->made,
+                 (double)t->made_ns * 1e-9);
     if (!t->options.far) /* each worker has its own data */
         at_text_addf(out,
                      "; %lld other changes of layer, %.2f ms each; at most %lld MiB of data at a "
@@ -393,7 +393,7 @@ static at_status ways_json(const layers *all, at_error *err) {
     at_out out = at_out_object();
     add_ways_json(&out, all->of.data);
     at_out_int(&out, "trials", done(r));
-    at_out_double(&out, "seconds", (double)(at_now_ns() - r->start_ns) * 1e-9);
+    at_out_double(&out, "seconds", at_seconds_since(r->start_ns));
     at_out_string(&out, "log", r->log_path);
     return at_out_print(&out, err);
 }
@@ -429,7 +429,7 @@ static void add_members(at_out *out, const layers *all) {
     at_out_int(out, "missing", all->missing);
     at_out_int(out, "trials", done(r));
     at_out_int(out, "from_log", answered);
-    at_out_double(out, "seconds", (double)(at_now_ns() - r->start_ns) * 1e-9);
+    at_out_double(out, "seconds", at_seconds_since(r->start_ns));
     if (t) {
         at_out_int(out, "rounds", t->rounds);
         at_out_int(out, "switches", t->switches);

@@ -9,10 +9,9 @@
 /* A template is named by its file. */
 static at_status file_name(at_arena *a, const char *path, const char **name, at_error *err) {
     const char *base = at_base_name(path);
-    size_t n = strlen(base);
-    if (n < 3 || strcmp(base + n - 2, ".c") != 0)
+    if (!at_ends_in(base, ".c"))
         return at_fail(err, AT_E_USAGE, "--output %s: a template's file ends in .c", path);
-    *name = at_strndup(a, base, n - 2);
+    *name = at_strndup(a, base, strlen(base) - 2);
     if (at_is_template_name(*name)) return AT_OK;
     return at_fail(err, AT_E_USAGE, "--output %s: a template has the name of its file; %s", path,
                    AT_TEMPLATE_NAME_RULE);

@@ -262,9 +262,7 @@ static at_status run_rounds(at_set_tuning *t, int64_t deadline_ns, at_error *err
 
 /* ---- finals ---------------------------------------------------------------------------------- */
 
-static double so_far_s(const at_set_tuning *t) {
-    return (double)(at_now_ns() - t->start_ns) * 1e-9;
-}
+static double so_far_s(const at_set_tuning *t) { return at_seconds_since(t->start_ns); }
 
 /* What of a time limit is kept for the finals. */
 static double finals_reserve(double time_s, int num_tasks) {
@@ -299,7 +297,7 @@ static at_status run_finals(at_set_tuning *t, at_error *err) {
         at_status status = switch_to(t, i, err);
         if (is_time_up(t, status, u->s.deadline_ns, err)) break;
         AT_TRY(status);
-        budget_s -= (double)(at_now_ns() - begin_ns) * 1e-9;
+        budget_s -= at_seconds_since(begin_ns);
         if (budget_s <= 0) continue;
         const at_final_limits limits = {budget_s, budget_s, 0};
         AT_TRY(u->far ? at_far_final(u, budget_s, err)

@@ -184,11 +184,8 @@ static const struct {
 enum { NUM_ENDINGS = sizeof endings / sizeof *endings };
 
 static int ending_of(const char *path) {
-    size_t n = strlen(path);
-    for (int i = 0; i < NUM_ENDINGS; i++) {
-        size_t m = strlen(endings[i].ending);
-        if (n > m && !strcmp(path + n - m, endings[i].ending)) return i;
-    }
+    for (int i = 0; i < NUM_ENDINGS; i++)
+        if (at_ends_in(path, endings[i].ending)) return i;
     return -1;
 }
 

@@ -7,11 +7,6 @@
 
 /* ---- divisors and powers --------------------------------------------------------------------- */
 
-static int ascending(const void *x, const void *y) {
-    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
-    return (a > b) - (a < b);
-}
-
 static void add_prime(at_arena *a, at_factors *d, int64_t prime, int64_t *rest) {
     AT_VEC(int64_t) all = {d->data, d->len, d->len};
     int known = all.len;
@@ -36,7 +31,7 @@ static at_factors divisors(at_arena *a, int64_t n) {
         if (rest % p == 0) add_prime(a, &d, p, &rest);
     if (rest > 1) add_prime(a, &d, at_one_of_two_primes(rest), &rest);
     if (rest > 1) add_prime(a, &d, rest, &rest);
-    qsort(d.data, (size_t)d.len, sizeof *d.data, ascending);
+    qsort(d.data, (size_t)d.len, sizeof *d.data, at_compare_ints);
     return d;
 }
 

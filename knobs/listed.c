@@ -3,14 +3,9 @@
 
 #include <stdlib.h>
 
-static int ascending(const void *x, const void *y) {
-    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
-    return (a > b) - (a < b);
-}
-
 void at_space_only(at_space *s, const int64_t *indices, int64_t n) {
     int64_t *only = at_copy(s->arena, indices, sizeof *only * (size_t)n), kept = 0;
-    qsort(only, (size_t)n, sizeof *only, ascending);
+    qsort(only, (size_t)n, sizeof *only, at_compare_ints);
     AT_ASSERT(n > 0 && only[0] >= 0 && only[n - 1] < s->range);
     for (int64_t i = 0; i < n; i++)
         if (!kept || only[kept - 1] != only[i]) only[kept++] = only[i];

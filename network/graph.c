@@ -288,7 +288,4 @@ const char *at_net_file_at(const at_net *n, int i) {
     return i ? net_external_path(n->file->external, i - 1) : n->path;
 }
 
-bool at_net_is_model(const char *path) {
-    const size_t n = strlen(path);
-    return n > 5 && !strcmp(path + n - 5, ".onnx");
-}
+bool at_net_is_model(const char *path) { return at_ends_in(path, ".onnx"); }

@@ -52,7 +52,7 @@ void at_agent_say(agent *g, const at_frame *f) {
 }
 
 static bool is_held_long(const agent *g) {
-    return g->held_ns && (double)(at_now_ns() - g->held_ns) * 1e-9 > hold_s;
+    return g->held_ns && at_seconds_since(g->held_ns) > hold_s;
 }
 
 void at_agent_say_result(agent *g, const at_frame *f) {

@@ -107,7 +107,7 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
             return AT_OK;
         }
         if (!any_left(f)) return at_fail(err, AT_E_BUG, "no worker is left");
-        double left_s = wait_s - (double)(at_now_ns() - begin_ns) * 1e-9;
+        double left_s = wait_s - at_seconds_since(begin_ns);
         if (left_s <= 0) break;
         wait_for_something(f, left_s);
     }
@@ -228,7 +228,7 @@ static bool all_over(const fleet *f, bool steps) {
 }
 
 static void wait_for_ends(const fleet *f, bool steps, double most_s) {
-    for (int64_t begin_ns = at_now_ns(); (double)(at_now_ns() - begin_ns) * 1e-9 < most_s;) {
+    for (int64_t begin_ns = at_now_ns(); at_seconds_since(begin_ns) < most_s;) {
         for (int i = 0; i < f->num_workers; i++) at_link_pump_in(&f->workers[i]->link);
         if (all_over(f, steps)) return;
         usleep(2000);

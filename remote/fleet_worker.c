@@ -169,5 +169,5 @@ void at_fleet_say(fleet *f, worker *w, const at_frame *frame) {
 
 bool at_fleet_is_silent(const fleet *f, const worker *w) {
     bool waits = w->state == AT_FLEET_STARTED && w->spot->kind == AT_PLACE_SLURM;
-    return !waits && (double)(at_now_ns() - w->heard_ns) * 1e-9 > f->lease_s;
+    return !waits && at_seconds_since(w->heard_ns) > f->lease_s;
 }

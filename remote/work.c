@@ -179,7 +179,7 @@ at_status at_work_main(const char *path, double idle_s, bool once, const volatil
             continue;
         }
         if (once && w.served && !w.num_seen) break;
-        if (idle_s > 0 && (double)(at_now_ns() - idle_ns) * 1e-9 > idle_s) break;
+        if (idle_s > 0 && at_seconds_since(idle_ns) > idle_s) break;
         if (at_now_ns() - w.renewed_ns > renew_ns) tell_waiting(&w);
         pause_ns(look_ns);
     }

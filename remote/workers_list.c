@@ -72,7 +72,7 @@ static at_status ask(at_arena *a, const at_spot *s, const volatile int *stop, st
             status = at_fail(err, AT_E_INPUT, "there is no agent yet; a search with --on sends it");
         else if (link.is_closed)
             status = at_fail(err, AT_E_INPUT, "it ended: %s", at_link_last_line(&link));
-        else if ((double)(at_now_ns() - begin_ns) * 1e-9 > most_answer_s)
+        else if (at_seconds_since(begin_ns) > most_answer_s)
             status = at_fail(err, AT_E_INPUT, "no answer within %.0f s", most_answer_s);
     }
     if (status == AT_OK) add_lines(a, s->name, f.text, out);

@@ -90,21 +90,17 @@ static void *output_number(const at_job *job, const at_place *places, int n, int
     return NULL;
 }
 
-static bool is_same_text(const char *x, const char *y) {
-    return x == y || (x && y && !strcmp(x, y));
-}
-
 /* The same code for the same buffers. Objects of gcc and clang: the same file, which is there as
  * long as the anchor is. */
 static bool is_same_kernel(const at_job *x, const at_job *y) {
-    bool same = x->compiler == y->compiler && is_same_text(x->source, y->source) &&
-                is_same_text(x->object, y->object) && is_same_text(x->entry, y->entry) &&
-                is_same_text(x->pack, y->pack) && x->num_blobs == y->num_blobs &&
+    bool same = x->compiler == y->compiler && at_same_text(x->source, y->source) &&
+                at_same_text(x->object, y->object) && at_same_text(x->entry, y->entry) &&
+                at_same_text(x->pack, y->pack) && x->num_blobs == y->num_blobs &&
                 x->num_bufs == y->num_bufs && x->workspace_bytes == y->workspace_bytes &&
                 x->threads == y->threads;
     for (int i = 0; i < x->num_blobs && same; i++) {
         const at_blob *b = &x->blobs[i], *c = &y->blobs[i];
-        same = is_same_text(b->symbol, c->symbol) && b->size_bytes == c->size_bytes &&
+        same = at_same_text(b->symbol, c->symbol) && b->size_bytes == c->size_bytes &&
                !memcmp(b->bytes, c->bytes, (size_t)b->size_bytes);
     }
     for (int i = 0; i < x->num_bufs && same; i++) {

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static bool ends_in(const char *path, const char *end) {
-    size_t n = strlen(path), m = strlen(end);
-    return n > m && !strcmp(path + n - m, end);
-}
-
 static at_status read_bytes(at_arena *a, const char *path, char **bytes, size_t *len,
                             at_error *err) {
     size_t most_bytes = (size_t)at_cpu_facts()->memory_bytes / 8;
@@ -19,7 +14,7 @@ at_status at_input_integers(at_arena *a, const char *path, at_input *out, const 
     at_npy x;
     char *bytes;
     size_t len;
-    if (!ends_in(path, ".npy"))
+    if (!at_ends_in(path, ".npy"))
         return at_fail(err, AT_E_USAGE, "%s: the name of a file of integers ends in .npy", path);
     AT_TRY(read_bytes(a, path, &bytes, &len, err));
     AT_TRY(at_npy_open(path, bytes, len, &x, err));
@@ -29,11 +24,11 @@ at_status at_input_integers(at_arena *a, const char *path, at_input *out, const 
 }
 
 at_status at_input_read(at_arena *a, const char *path, at_input *out, at_error *err) {
-    bool npy = ends_in(path, ".npy");
+    bool npy = at_ends_in(path, ".npy");
     char *bytes;
     size_t len;
-    if (ends_in(path, ".npz")) return at_input_npz(a, path, out, err);
-    if (!npy && !ends_in(path, ".mtx"))
+    if (at_ends_in(path, ".npz")) return at_input_npz(a, path, out, err);
+    if (!npy && !at_ends_in(path, ".mtx"))
         return at_fail(err, AT_E_USAGE,
                        "%s: the name of an array's file ends in .npy, .npz or .mtx", path);
     AT_TRY(read_bytes(a, path, &bytes, &len, err));

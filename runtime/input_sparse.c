@@ -36,15 +36,10 @@ at_status at_input_of_entries(at_arena *a, const char *what, at_entry *entries, 
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static int ascending(const void *x, const void *y) {
-    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
-    return (a > b) - (a < b);
-}
-
 /* The blocks that elements lie in, each once, by row and column; places: of those elements. */
 static int64_t unique(int64_t *places, int64_t n) {
     int64_t kept = 0;
-    if (n) qsort(places, (size_t)n, sizeof *places, ascending);
+    if (n) qsort(places, (size_t)n, sizeof *places, at_compare_ints);
     for (int64_t i = 0; i < n; i++)
         if (!i || places[i] != places[kept - 1]) places[kept++] = places[i];
     return kept;
@@ -61,7 +56,7 @@ static int64_t place_of(const cutting *k, int64_t row, int64_t column) {
 static void put(const cutting *k, const int64_t *places, int64_t n, float *values, int64_t row,
                 int64_t column, float value) {
     int64_t place = place_of(k, row, column);
-    const int64_t *at = bsearch(&place, places, (size_t)n, sizeof *places, ascending);
+    const int64_t *at = bsearch(&place, places, (size_t)n, sizeof *places, at_compare_ints);
     values[((at - places) * k->r + row % k->r) * k->c + column % k->c] = value;
 }
 

@@ -104,10 +104,6 @@ static int splits_of(const sketch_state *s, int stage) {
     return n;
 }
 
-static bool is_same_text(const char *a, const char *b) {
-    return a == b || (a && b && !strcmp(a, b));
-}
-
 /* How the stage that the visited one is like split the same loop, if in this way; else NULL. */
 static const sketch_split_of *alike_split(const sketch_state *s, const sketch_split_of *asked) {
     const int like = s->visited < 0 ? -1 : s->like[s->visited];
@@ -116,8 +112,8 @@ static const sketch_split_of *alike_split(const sketch_state *s, const sketch_sp
         const sketch_split_of *x = &s->splits.data[i];
         if (x->stage != like || skip--) continue;
         bool is_same = x->n == asked->n && x->policy == asked->policy &&
-                       is_same_text(x->filter, asked->filter) &&
-                       is_same_text(x->listed, asked->listed) && is_same_text(x->axis, asked->axis);
+                       at_same_text(x->filter, asked->filter) &&
+                       at_same_text(x->listed, asked->listed) && at_same_text(x->axis, asked->axis);
         return is_same ? x : NULL;
     }
     return NULL;

@@ -201,7 +201,7 @@ static const char *name_of(at_arena *a, const char *path) {
     const char *name = at_base_name(path);
     size_t n = strlen(name);
     if (!strcmp(path, "-")) return "stdin";
-    return at_strndup(a, name, n > 3 && !strcmp(name + n - 3, ".te") ? n - 3 : n);
+    return at_strndup(a, name, at_ends_in(name, ".te") ? n - 3 : n);
 }
 
 static at_status read_parts(te_reader *r, at_schedulable *out) {

@@ -169,7 +169,7 @@ static at_status measure(at_tuning *t, const at_config *c, at_record *r, at_erro
     else if (of.has_failed)
         at_candidate_fail(x->arena, r, at_error_of_job(of.end.end), of.end.error);
     else take_runs(t, &of, best ? at_record_mean(best) : 0, r);
-    r->all_cost_s += (double)(at_now_ns() - begin_ns) * 1e-9;
+    r->all_cost_s += at_seconds_since(begin_ns);
     t->s.spent.measured++;
     return AT_OK;
 }

@@ -196,8 +196,7 @@ static at_status run_final(at_tuning *t, double budget_s, at_error *err) {
     for (int i = 0; i < n; i++) f->far->final(f->far->self, on[i], at_text_str(&records), budget_s);
     at_text_free(&records);
     const double most_s = fmin(2 * budget_s + 60, left_s(t) + said_s);
-    while (left && !at_engine_stopped(&s->options) &&
-           (double)(at_now_ns() - begin_ns) * 1e-9 < most_s) {
+    while (left && !at_engine_stopped(&s->options) && at_seconds_since(begin_ns) < most_s) {
         at_far_event e;
         AT_TRY(at_far_next_event(t, AT_FAR_WAIT_S, &e, err));
         for (int i = 0; i < n; i++) {

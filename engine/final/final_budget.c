@@ -40,7 +40,7 @@ double at_final_core_s(double so_far_s, double pair_s, double times) {
 }
 
 at_final_limits at_final_budget(const at_session *s, const at_known *known) {
-    double so_far_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
+    double so_far_s = at_seconds_since(s->spent.start_ns);
     const at_record *best = at_anchor_config(s) ? at_known_best(known) : NULL;
     double budget_s = at_final_core_s(so_far_s, best ? 2 * at_record_mean(best) : 0,
                                       at_final_times(at_states_deviation(s)));

@@ -217,7 +217,7 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
         if (g->is_paired) {
             const double waited_s = at_session_seen(s).waited_s - begin_waited_s,
                          part = other_part(f->turns.objective, r.extra.pairs.states),
-                         clock_s = (double)(at_now_ns() - begin_ns) * 1e-9 - waited_s,
+                         clock_s = at_seconds_since(begin_ns) - waited_s,
                          core_s = (double)(s->spent.core_ns - begin_core_ns) * 1e-9 - waited_s;
             g->spent.other_clock_s += waited_s + part * clock_s;
             g->spent.other_core_s += waited_s + part * fmax(core_s, 0);
@@ -275,7 +275,7 @@ static void shuffle(int *order, int n, at_rng *rng) {
 
 /* How much of what the final may take is spent. */
 static double spent_of(running *g, const at_final_limits *limits) {
-    g->spent.clock_s = (double)(at_now_ns() - g->begin_ns) * 1e-9;
+    g->spent.clock_s = at_seconds_since(g->begin_ns);
     g->spent.core_s = (double)(g->s->spent.core_ns - g->begin_core_ns) * 1e-9;
     return at_final_share(limits, &g->spent);
 }

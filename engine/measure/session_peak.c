@@ -35,6 +35,6 @@ void at_session_take_peak(at_session *s, double peak_gflops) {
 }
 
 at_status at_session_renew_peak(at_session *s, double age_s, at_error *err) {
-    bool is_old = (double)(at_now_ns() - s->bench->peak_ns) * 1e-9 > age_s;
+    bool is_old = at_seconds_since(s->bench->peak_ns) > age_s;
     return is_old ? at_session_measure_peak(s, err) : AT_OK;
 }

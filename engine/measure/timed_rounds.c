@@ -25,8 +25,7 @@ static at_status time_rounds(at_session *s, at_candidate *c, at_record *r, at_ti
         costs_s[n] = at_record_mean(r);
         peaks[n] = s->bench->peak;
         shares[n++] = r->extra.gflops / s->bench->peak;
-    } while (n < MOST && !once && !at_engine_stopped(o) &&
-             (double)(at_now_ns() - begin_ns) * 1e-9 <= budget_s);
+    } while (n < MOST && !once && !at_engine_stopped(o) && at_seconds_since(begin_ns) <= budget_s);
     t->time = at_median(costs_s, n);
     t->rounds = n;
     t->time_s = t->time.median;

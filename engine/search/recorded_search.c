@@ -80,7 +80,7 @@ at_status at_recorded_search(at_arena *a, const at_recorded *r, const char *tune
     double *column = AT_NEW_ARRAY(a, double, repeats);
     int64_t begin_ns = at_now_ns();
     for (int i = 0; i < repeats; i++, o.seed++) AT_TRY(search(r, &o, out, i, to, err));
-    out->seconds = (double)(at_now_ns() - begin_ns) * 1e-9 / repeats;
+    out->seconds = at_seconds_since(begin_ns) / repeats;
     for (int t = 0; t < out->trials; t++)
         qsort(out->best + (size_t)t * (size_t)repeats, (size_t)repeats, sizeof *out->best,
               ascending_floats);

@@ -36,17 +36,12 @@ static const at_symbol_fn functions[] = {
 enum { MOST_FILE_BYTES = 4 << 20 }; /* of a source */
 enum { MOST_NAME = 120 };           /* a log's name has an ending besides */
 
-static bool ends_with(const char *word, const char *ending) {
-    size_t n = strlen(word), m = strlen(ending);
-    return n > m && !strcmp(word + n - m, ending);
-}
-
 static bool is_computation_file(const char *word) {
-    return ends_with(word, ".te") || !strcmp(word, "-");
+    return at_ends_in(word, ".te") || !strcmp(word, "-");
 }
 
 bool at_is_template_file(const char *word) {
-    return ends_with(word, ".c") || at_is_foreign_ending(word) || is_computation_file(word);
+    return at_ends_in(word, ".c") || at_is_foreign_ending(word) || is_computation_file(word);
 }
 
 /* Lines that include our headers become empty, so that line numbers stay. */

@@ -223,6 +223,7 @@ static void clocks_run(void **state) {
     while (at_now_ns() == t) {
     }
     assert_true(at_now_ns() > t);
+    assert_true(at_seconds_since(t) > 0 && at_seconds_since(t - 1000000000) > 1);
     assert_true(at_wall_time_s() > 1.7e9);
 }
 
@@ -317,6 +318,15 @@ static void sorted_doubles(void **state) {
     assert_true(at_sorted_quantile(v, 3, 0.25) == 1 && at_sorted_quantile(v, 3, 1) == 8);
 }
 
+/* Also those whose difference no int64_t holds. */
+static void sorted_ints(void **state) {
+    (void)state;
+    int64_t v[] = {INT64_MAX, 3, INT64_MIN, INT64_C(1) << 33, 3, -1};
+    qsort(v, 6, sizeof *v, at_compare_ints);
+    assert_true(v[0] == INT64_MIN && v[1] == -1 && v[2] == 3 && v[3] == 3);
+    assert_true(v[4] == INT64_C(1) << 33 && v[5] == INT64_MAX);
+}
+
 /* The middle half: whatever lies outside of it, and nearer to the truth than the median is. */
 static void middle_of_sorted(void **state) {
     (void)state;
@@ -379,6 +389,16 @@ static void stems(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_string_equal(at_base_stem(a, rows[i][0]), rows[i][1]);
     at_arena_free(a);
+    assert_true(at_ends_in("nets/net.onnx", ".onnx") && at_ends_in("x.c.c", ".c"));
+    assert_false(at_ends_in(".c", ".c") || at_ends_in("net.onnx.gz", ".onnx"));
+    assert_false(at_ends_in("", ".c") || at_ends_in("c", ".c"));
+}
+
+static void same_texts(void **state) {
+    (void)state;
+    const char text[] = "abc";
+    assert_true(at_same_text(text, "abc") && at_same_text(NULL, NULL) && at_same_text("", ""));
+    assert_false(at_same_text(text, "ab") || at_same_text(NULL, "") || at_same_text("", NULL));
 }
 
 int main(void) {
@@ -403,6 +423,8 @@ int main(void) {
         cmocka_unit_test(unreadable_and_unwritable_files_say_why),
         cmocka_unit_test(ranges),
         cmocka_unit_test(stems),
+        cmocka_unit_test(same_texts),
+        cmocka_unit_test(sorted_ints),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -124,7 +124,7 @@ static void large_spaces(void **state) {
     assert_int_equal(at_space_range_length(s), 1000000000);
 
     assert_int_equal(at_space_settle(s, &err), AT_OK);
-    print_message("%.3f s until the first\n", (double)(at_now_ns() - begin_ns) * 1e-9);
+    print_message("%.3f s until the first\n", at_seconds_since(begin_ns));
     at_rng rng;
     at_rng_seed(&rng, 1, 1);
     for (int i = 0; i < 1000; i++) {
@@ -140,7 +140,7 @@ static void large_spaces(void **state) {
     }
     assert_true(seen > 900);
     assert_true(at_space_len(s) > 1000 && at_space_len(s) < 1000000);
-    print_message("%.3f s\n", (double)(at_now_ns() - begin_ns) * 1e-9);
+    print_message("%.3f s\n", at_seconds_since(begin_ns));
 }
 
 /* Too many for a list: draws are valid all the same, and their number is about right. */
