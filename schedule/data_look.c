@@ -41,12 +41,15 @@ static bool reads_extreme(const at_expr *e, const void *compute) {
     return t && t->num_reduce && at_reduction_is_extreme(t->reduction);
 }
 
-static bool number_of(const at_expr *e, double *x) {
+/* A number, also by sizes: 0 - 5, W - 1. */
+static bool number_of(const data_look *l, const at_expr *e, double *x) {
     double y;
     if (at_expr_is_number(e)) return *x = at_expr_number(e), true;
-    if (e->op == AT_X_NEG && number_of(e->arg[0], x)) return *x = -*x, true;
-    if (e->op != AT_X_ADD && e->op != AT_X_SUB) return false; /* 0 - 5 */
-    if (!number_of(e->arg[0], x) || !number_of(e->arg[1], &y)) return false;
+    if (e->op == AT_X_NAME && e->ref >= AT_REF_SIZE)
+        return *x = (double)l->values[e->ref - AT_REF_SIZE], true;
+    if (e->op == AT_X_NEG && number_of(l, e->arg[0], x)) return *x = -*x, true;
+    if (e->op != AT_X_ADD && e->op != AT_X_SUB) return false;
+    if (!number_of(l, e->arg[0], x) || !number_of(l, e->arg[1], &y)) return false;
     return *x += e->op == AT_X_ADD ? y : -y, true;
 }
 
@@ -55,10 +58,10 @@ static bool is_comparison(at_op op) { return op >= AT_X_LT && op <= AT_X_NE; }
 
 /* Between which numbers min and max, one in the other, leave a value that lies between lo and hi;
  * then what it is. */
-static const at_expr *bounded(const at_expr *e, double *lo, double *hi) {
+static const at_expr *bounded(const data_look *l, const at_expr *e, double *lo, double *hi) {
     double x;
     while (is_bound(e->op)) {
-        const int i = number_of(e->arg[1], &x) ? 1 : number_of(e->arg[0], &x) ? 0 : -1;
+        const int i = number_of(l, e->arg[1], &x) ? 1 : number_of(l, e->arg[0], &x) ? 0 : -1;
         if (i < 0) break;
         if (e->op == AT_X_MIN && x < *hi) *hi = x;
         if (e->op == AT_X_MAX && x > *lo) *lo = x;
@@ -68,13 +71,13 @@ static const at_expr *bounded(const at_expr *e, double *lo, double *hi) {
 }
 
 /* What a number is added to, and the bound that it meets instead: max(u + 9, 0) is u beside -9. */
-static const at_expr *without_number(const at_expr *e, double *at) {
+static const at_expr *without_number(const data_look *l, const at_expr *e, double *at) {
     double x;
     while (e->op == AT_X_ADD || e->op == AT_X_SUB) {
-        if (number_of(e->arg[1], &x)) {
+        if (number_of(l, e->arg[1], &x)) {
             *at -= e->op == AT_X_ADD ? x : -x;
             e = e->arg[0];
-        } else if (e->op == AT_X_ADD && number_of(e->arg[0], &x)) {
+        } else if (e->op == AT_X_ADD && number_of(l, e->arg[0], &x)) {
             *at -= x;
             e = e->arg[1];
         } else break;
@@ -105,20 +108,20 @@ static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
         return e->integer != AT_FUNCTION_ABS && !at_function_narrows((at_function)e->integer);
     }
     if (is_bound(e->op) && is_float_expr(l->c, e)) {
-        d->of = bounded(e, &lo, &hi);
+        d->of = bounded(l, e, &lo, &hi);
         if (d->of == e) return d->of = e->arg[0], true; /* of two values */
         const bool between = isfinite(lo) && isfinite(hi);
         d->at = between ? (lo + hi) / 2 : isfinite(lo) ? lo : hi;
-        if (!between) d->of = without_number(d->of, &d->at);
+        if (!between) d->of = without_number(l, d->of, &d->at);
         d->width = between ? hi - lo : fabs(d->at);
         d->is_lone = !between;
         d->is_added = d->is_lone && e->op == AT_X_MAX && d->at > 0 && d->at < SMALL;
         return isfinite(d->at);
     }
-    const int added = e->op != AT_X_ADD          ? -1
-                      : number_of(e->arg[1], &x) ? 1
-                      : number_of(e->arg[0], &x) ? 0
-                                                 : -1;
+    const int added = e->op != AT_X_ADD             ? -1
+                      : number_of(l, e->arg[1], &x) ? 1
+                      : number_of(l, e->arg[0], &x) ? 0
+                                                    : -1;
     if (added >= 0 && x > 0 && x < SMALL) {
         d->of = e->arg[1 - added];
         d->width = x;
@@ -132,7 +135,7 @@ static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
     }
     if (!is_comparison(e->op)) return false;
     if (!is_float_expr(l->c, e->arg[0]) && !is_float_expr(l->c, e->arg[1])) return false;
-    const int number = number_of(e->arg[1], &x) ? 1 : number_of(e->arg[0], &x) ? 0 : -1;
+    const int number = number_of(l, e->arg[1], &x) ? 1 : number_of(l, e->arg[0], &x) ? 0 : -1;
     d->of = e->arg[number == 0];
     if (number >= 0) return d->at = x, d->width = fabs(x), d->is_lone = true, isfinite(x);
     for (int i = 0; i < 2 && !(d->width > 0); i++) {
@@ -156,7 +159,7 @@ static bool is_cut(const data_look *l, const at_expr *e, data_decision *d) {
     if (e != t->body || !type->is_int || t->type == AT_S32 || t->type == AT_BOOL || t->num_reduce ||
         is_copied(e))
         return false;
-    d->of = bounded(e, &lo, &hi);
+    d->of = bounded(l, e, &lo, &hi);
     d->at = (lo + hi) / 2;
     d->width = hi - lo;
     return d->is_stored = d->width > 0;
@@ -178,7 +181,7 @@ static void add(data_look *l, at_arena *a, const at_expr *e, int stage, bool bou
     if (e->op == AT_X_INDEX) return;
     for (int i = 0; i < e->nargs; i++) {
         double x;
-        bool within = is_bound(e->op) && number_of(e->arg[!i], &x);
+        bool within = is_bound(e->op) && number_of(l, e->arg[!i], &x);
         add(l, a, e->arg[i], stage, within);
     }
 }

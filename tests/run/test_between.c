@@ -58,6 +58,10 @@ static void constants(void **state) {
          0, 255},
         {SHAPES("u8", "s8") SUM OUT("u8") "round((s[m, n] + 1000.5)*0.01)\n", 0, 255},
         {SHAPES("s8", "s8") SUM OUT("f32") "min(max(s[m, n]*0.0235, 0), 6)\n", 0, 6},
+        /* by sizes */
+        {"args Q=190, W=13\ng[Q] : input\n"
+         "near[q:Q] : s32 = min(max(floor(g[q]*3), 0), W - 1)\n",
+         0, 12},
         {SHAPES("s16", "s8") SUM OUT("s16") "round(s[m, n]*0.25)\n", -32768, 32767},
         {SHAPES("u8", "u8") SUM OUT("u8") "s[m, n] >> 8\n", 0, 255},
         {SHAPES("u8", "s8") SUM OUT("u8") "(s[m, n] + 16) >> 5\n", 0, 255},
