@@ -55,15 +55,19 @@ at_status at_session_reserve(at_session *s, at_error *err) {
     return AT_OK;
 }
 
-/* The reference runs on other data, which are the bench's meanwhile. moved: NULL, or the runs whose
- * winners go from place to place. */
+/* The reference works on the bench's data; other data are these meanwhile. */
+static void swap_data(at_session *s, at_dataset *other) {
+    const at_dataset data = s->bench->data;
+    s->bench->data = *other;
+    *other = data;
+}
+
+/* moved: NULL, or the runs whose winners go from place to place. */
 static at_status run_reference_on(at_session *s, at_dataset *other, at_moved *moved,
                                   at_error *err) {
-    at_dataset data = s->bench->data;
-    s->bench->data = *other;
+    swap_data(s, other);
     at_status status = moved ? at_reference_run_moved(s, moved, err) : at_reference_run(s, err);
-    *other = s->bench->data;
-    s->bench->data = data;
+    swap_data(s, other);
     return status;
 }
 
@@ -83,15 +87,14 @@ static at_status prepare_other(at_session *s, int number, at_error *err) {
 
 /* Where other fills are drawn than the first ones, their scale is their own. */
 static at_status fill_cover(at_session *s, at_dataset *cover, at_error *err) {
-    const at_dataset data = s->bench->data;
-    if (data.is_exact || data.rule.cover.fill == data.rule.draw[0].fill) {
-        cover->scale = data.scale;
+    const at_dataset *data = &s->bench->data;
+    if (data->is_exact || data->rule.cover.fill == data->rule.draw[0].fill) {
+        cover->scale = data->scale;
         return at_reference_fill(s, cover, s->options.seed, err);
     }
-    s->bench->data = *cover;
+    swap_data(s, cover);
     at_status status = at_reference_find_scale(s, err);
-    *cover = s->bench->data;
-    s->bench->data = data;
+    swap_data(s, cover);
     return status;
 }
 
