@@ -34,6 +34,7 @@ typedef struct at_low_tensor { /* of the computation, or a table that lowering a
     const int64_t *extents; /* [num_axes] and reductions, as at_program's */
     int64_t row;            /* in memory, where it is longer than the last extent; else 0 */
     at_type type;
+    bool has_numbers; /* a stage whose elements are all numbers, whatever it reads */
 } at_low_tensor;
 
 struct at_tile;

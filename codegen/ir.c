@@ -403,20 +403,21 @@ const at_value *at_value_choose(at_low *l, const at_value *mask, const at_value 
 }
 
 /* Is it a number, whatever it reads? */
-static bool is_number_always(const at_value *v) {
+static bool is_number_always(const at_low *l, const at_value *v) {
     switch (v->op) {
+    case AT_V_LOAD: return l->tensors[v->tensor].has_numbers;
     case AT_V_CONST:
     case AT_V_NUMBER:
     case AT_V_INDEX: return true;
     case AT_V_MIN:
-    case AT_V_MAX: return is_number_always(v->b);
+    case AT_V_MAX: return is_number_always(l, v->b);
     default: return false;
     }
 }
 
 const at_value *at_value_extreme(at_low *l, at_val_op op, const at_value *x, const at_value *y) {
-    const bool is_second = is_number_always(y);
-    if (is_second || is_number_always(x))
+    const bool is_second = is_number_always(l, y);
+    if (is_second || is_number_always(l, x))
         return at_value_binary(l, op, is_second ? x : y, is_second ? y : x);
     const at_reduction r = op == AT_V_MAX ? AT_REDUCE_MAX : AT_REDUCE_MIN;
     const at_value nothing = {.op = AT_V_CONST, .number = (double)at_reduction_neutral(r)};

@@ -4,6 +4,26 @@
 
 #include <string.h>
 
+/* Is e a number, whatever the inputs hold? A maximum or a minimum ignores what is none. */
+static bool is_number_always(const at_low *l, const at_expr *e) {
+    switch (e->op) {
+    case AT_X_INT:
+    case AT_X_FLOAT:
+    case AT_X_MIN:
+    case AT_X_MAX: return true;
+    case AT_X_NEG: return is_number_always(l, e->arg[0]);
+    case AT_X_INDEX: return l->tensors[e->ref].has_numbers;
+    case AT_X_SELECT: return is_number_always(l, e->arg[1]) && is_number_always(l, e->arg[2]);
+    default: return false;
+    }
+}
+
+/* What lies in an input keeps elements of the caller's. */
+static bool has_numbers(const at_low *l, const at_tensor *t) {
+    if (t->role != AT_ROLE_STAGE || t->is_table || t->lies_in) return false;
+    return t->num_reduce ? at_reduction_is_extreme(t->reduction) : is_number_always(l, t->body);
+}
+
 void at_low_list_tensors(at_low *l) {
     const at_compute *c = l->program->compute;
     l->num_tensors = c->num_tensors;
@@ -13,6 +33,8 @@ void at_low_list_tensors(at_low *l) {
                                         .num_axes = c->tensors[t].num_axes,
                                         .extents = l->program->extents[t],
                                         .type = c->tensors[t].type};
+    for (int t = 0; t < c->num_tensors; t++)
+        l->tensors[t].has_numbers = has_numbers(l, &c->tensors[t]);
     for (int side = 0, i = 0; side < 2 && l->options->row; side++)
         for (int t = 0; t < c->num_tensors; t++) {
             const bool is_stage = c->tensors[t].role == AT_ROLE_STAGE;

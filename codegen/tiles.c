@@ -73,16 +73,45 @@ static int target(const at_ir *n) {
     return t;
 }
 
-/* Leaves of several tensors in counted loops over terms, written out in the innermost: an
- * exponential and the sum of it, two sums of the same data. */
-static bool is_joint(const at_ir *n) {
-    return n->kind == AT_IR_LOOP && n->loop.ann == AT_ANN_NONE && n->loop.is_reduce &&
-           target(n) < 0 &&
-           (!at_counted_loops(n->child) || (!n->child->next && is_joint(n->child)));
+static bool value_reads(const at_value *v, int tensor) {
+    return (v->op == AT_V_LOAD && v->tensor == tensor) || (v->a && value_reads(v->a, tensor)) ||
+           (v->b && value_reads(v->b, tensor));
+}
+
+static bool reads(const at_ir *n, int tensor) {
+    bool any = n->kind == AT_IR_STMT && value_reads(n->stmt.val, tensor);
+    for (const at_ir *c = n->child; c && !any; c = c->next) any = reads(c, tensor);
+    return any;
+}
+
+/* Do neighbours all read one tensor, and write one each that none of them reads? What they have in
+ * common is worked out once, if they are one tile. */
+static bool read_alike(const at_low *l, const at_ir *list) {
+    bool any = false;
+    for (int t = 0; t < l->num_tensors; t++) {
+        int num = 0, readers = 0, writers = 0;
+        for (const at_ir *c = list; c; c = c->next) {
+            num++;
+            readers += reads(c, t);
+            writers += target(c) == t;
+        }
+        if (writers > 1 || (writers && readers)) return false;
+        any |= readers == num;
+    }
+    return any;
+}
+
+/* Leaves of several tensors in counted loops, written out in the innermost, over terms (an
+ * exponential and the sum of it, two sums of the same data) or over elements that are made of the
+ * same ones (the least and the largest of three rows). */
+static bool is_joint(const at_low *l, const at_ir *n) {
+    if (n->kind != AT_IR_LOOP || n->loop.ann != AT_ANN_NONE || target(n) >= 0) return false;
+    if (at_counted_loops(n->child)) return !n->child->next && is_joint(l, n->child);
+    return n->loop.is_reduce || read_alike(l, n->child);
 }
 
 static bool can_be_tile(at_low *l, const at_ir *n) {
-    return fits(l, n, n, at_ir_loops_of(n)) && (target(n) >= 0 || is_joint(n));
+    return fits(l, n, n, at_ir_loops_of(n)) && (target(n) >= 0 || is_joint(l, n));
 }
 
 /* How often statements of a list read or write each tensor. */
@@ -305,7 +334,7 @@ static const char *not_a_tile(at_low *l, const at_ir *n) {
 
 /* A loop that stays C. */
 static void note_opened(at_low *l, const at_ir *n) {
-    if (is_joint(n))
+    if (n->loop.is_reduce && is_joint(l, n))
         at_lower_note(l, at_format(l->arena,
                                    "line %d: the leaves in loop %s are no one tile, and what they "
                                    "add up goes through memory: %s",

@@ -16,6 +16,10 @@
 #define RUNS                                                                                       \
     "i, t =>\n    @y[running] = i, t // 0\n", "t, i:vec =>\n    @y[running] = i, t // 0\n",        \
         "t =>\n    k:dyn(t), i:vec =>\n        @y = i, t // k\n"
+#define STORED                                                                                     \
+    "i, t =>\n    @s = i, t\ni, t =>\n    @y = i, t\n",                                            \
+        "i =>\n    t:vec =>\n        @s = i, t\n    t:vec =>\n        @y = i, t\n",                \
+        "i, t:vec =>\n    @s = i, t\ni, t:unroll =>\n    @y = i, t\n"
 #define SUMS                                                                                       \
     "i, t =>\n    @y = i // t\n", "i, t:vec =>\n    @y = i // t\n", "t, i:vec =>\n    @y = i // t\n"
 
@@ -31,6 +35,9 @@ static const struct {
     {"y[i:M, t:N] = max(max(x[i, t], -3), min(z[i, t], x[i, N - 1 - t]))\n", {ROWS}},
     {"y[i:M, t:N] = max(x[i, t] + z[i, t], x[i, t]*2)\n", {ROWS}},
     {"s[i:M, t:N] = max(x[i, t], z[i, t])\ny[i:M, t:N] = s[i, t] + 1\n", {ROWS}},
+    {"s[i:M, t:N] = max(x[i, t], z[i, t])\ny[i:M, t:N] = min(x[i, N - 1 - t], s[i, t])\n",
+     {STORED}},
+    {"s[i:M, t:N] = z[i, t]*2\ny[i:M, t:N] = max(x[i, t], s[i, N - 1 - t])\n", {STORED}},
     {"y[i:M, t:N] = max(k:0..t + 1) x[i, k]\n", {RUNS}},
     {"y[i:M, t:N] = min(k:0..t + 1) x[i, k]\n", {RUNS}},
     {"y[i:M, t:N] = max(k:0..t) x[i, k]\n", {RUNS}},

@@ -122,6 +122,35 @@ static void windows(void **state) {
     at_arena_free(a);
 }
 
+/* The least, the median and the largest of three rows share both of the first two rows, and what is
+ * not a number is asked of one of them, for either: they are one tile where they stand in one
+ * loop. Of what they are stored as nothing is asked. */
+static void sorted(void **state) {
+    (void)state;
+    static const program p = {
+        "sorted", "H=9 W=1024 a0=64 a1=16 b1=16 c1=16",
+        "x[H, W] : input\n"
+        "lo[y:H-2, z:W] = min(x[y, z], x[y + 1, z], x[y + 2, z])\n"
+        "hi[y:H-2, z:W] = max(x[y, z], x[y + 1, z], x[y + 2, z])\n"
+        "mi[y:H-2, z:W] = max(min(x[y, z], x[y + 1, z]), min(max(x[y, z], x[y + 1, z]), x[y + 2, "
+        "z]))\n"
+        "o[y:H-2, z:W-1] = max(lo[y, z], lo[y, z + 1]) + min(mi[y, z + 1], hi[y, z])\n",
+        "y:para =>\n"
+        "    a0 =>\n"
+        "        a1:vec =>\n"
+        "            @lo = y, {a0, a1}/z\n"
+        "        b1:vec =>\n"
+        "            @hi = y, {a0, b1}/z\n"
+        "        c1:vec =>\n"
+        "            @mi = y, {a0, c1}/z\n"
+        "    z:vec =>\n"
+        "        @o = y, z\n"};
+    at_arena *a = at_arena_new();
+    const at_low *l = lowered(a, &p);
+    assert_int_equal(count(l, AT_T_MIN).inside + count(l, AT_T_MAX).inside, 8);
+    at_arena_free(a);
+}
+
 /* A loop that may not run at all reads nothing before it. */
 static void no_turn(void **state) {
     (void)state;
@@ -254,7 +283,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variance), cmocka_unit_test(rows),      cmocka_unit_test(stored),
         cmocka_unit_test(windows),  cmocka_unit_test(no_turn),   cmocka_unit_test(products),
-        cmocka_unit_test(loads),    cmocka_unit_test(functions),
+        cmocka_unit_test(loads),    cmocka_unit_test(functions), cmocka_unit_test(sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
