@@ -73,13 +73,8 @@ static int target(const at_ir *n) {
     return t;
 }
 
-static bool value_reads(const at_value *v, int tensor) {
-    return (v->op == AT_V_LOAD && v->tensor == tensor) || (v->a && value_reads(v->a, tensor)) ||
-           (v->b && value_reads(v->b, tensor));
-}
-
 static bool reads(const at_ir *n, int tensor) {
-    bool any = n->kind == AT_IR_STMT && value_reads(n->stmt.val, tensor);
+    bool any = n->kind == AT_IR_STMT && at_value_reads(n->stmt.val, tensor);
     for (const at_ir *c = n->child; c && !any; c = c->next) any = reads(c, tensor);
     return any;
 }
