@@ -16,6 +16,7 @@ typedef struct product {
     bool transposed;         /* the second matrix is [M, K] */
     int64_t outputs;         /* channels or columns */
     const double *shift;     /* [outputs]: a weight less its zero is an s8 more this; NULL: an s8 */
+    bool is_of_two;          /* a weight less its zero is the sum of two s8, one behind the other */
     const double *bias;      /* [outputs] in reals; NULL: none */
     bool is_rounded;         /* to y; else the sums are reals, or, of type s32, integers */
     bool is_whole;
@@ -56,6 +57,7 @@ int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t oth
 /* Element i of a product's weight less its zero, and the output to which it goes. */
 double net_weight(const product *p, const at_net_value *w, int64_t i);
 int64_t net_output_of(const product *p, const at_net_value *w, int64_t i);
+bool net_is_dense(const product *p); /* a convolution whose outputs read all channels */
 extern const char *const net_picture_axes[], *const net_matrix_axes[];
 void net_add_dims(at_text *t, const at_net_value *v, const char *const *names);
 void net_add_names(at_text *t, int rank, const char *const *names);

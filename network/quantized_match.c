@@ -89,13 +89,22 @@ static void shift_weights(const quantizer *q, product *p, const at_net_value *w)
     p->shift = shift;
 }
 
+/* As sums of two s8 they are multiplied twice, which takes less than sums of x for few outputs. */
+static bool are_of_two(const product *p, const at_net_value *w) {
+    enum { MOST_OUTPUTS = 16 };
+    bool fit = net_is_dense(p) && p->outputs <= MOST_OUTPUTS;
+    for (int64_t i = 0; i < w->elements && fit; i++) fit = net_weight(p, w, i) <= 127 + 127;
+    return fit;
+}
+
 double net_unit_of(const product *p, int64_t m) {
     return p->x.scale[0] * p->w.scale[p->w.num > 1 ? m : 0];
 }
 
 /* No sum of u8 times s8 is further from 0. */
 static double most_of_sums(const product *p, const at_net_value *w) {
-    return 255 * 128.0 * (double)w->elements / (double)p->outputs * (p->shift ? 2 : 1);
+    return 255 * 128.0 * (double)w->elements / (double)p->outputs *
+           (p->shift || p->is_of_two ? 2 : 1);
 }
 
 /* They are constants of 8 bits; scales are those of outputs. */
@@ -104,10 +113,11 @@ static bool weights_fit(const quantizer *q, product *p) {
     const int axis = output_axis(p);
     if (!w || !net_is_byte(w) || w->dims[axis] != p->outputs) return false;
     if (p->w.num != 1 && (p->w.num != p->outputs || p->w.axis != axis)) return false;
-    for (int64_t i = 0; i < w->elements && !p->shift; i++) {
-        const double x = net_weight(p, w, i);
-        if (x < -128 || x > 127) shift_weights(q, p, w);
-    }
+    bool fit = true;
+    for (int64_t i = 0; i < w->elements && fit; i++)
+        fit = net_weight(p, w, i) >= -128 && net_weight(p, w, i) <= 127;
+    p->is_of_two = !fit && are_of_two(p, w);
+    if (!fit && !p->is_of_two) shift_weights(q, p, w);
     return most_of_sums(p, w) < 0x1p30; /* and as much again for a zero that comes with the run */
 }
 

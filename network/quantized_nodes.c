@@ -3,8 +3,8 @@
  *     sum((x - zx)*(w - zw))*sx*sw/sy + zy  is  round((sum(x*w) + c)*f) + zy
  *
  * with x as u8, w as s8 whose zero is 0, and c, of the bias and of zx, and f worked out ahead.
- * Where w - zw are more than s8 holds, w are less by d, and sum(x)*d is added. What a convolution
- * pads with is zx: a node before it makes the padded picture. */
+ * Where w - zw are more than s8 holds, w are less by d, and sum(x)*d is added, or each is the sum
+ * of two. What a convolution pads with is zx: a node before it makes the padded picture. */
 #include "network/quantized_int.h"
 
 #include <math.h>
@@ -48,7 +48,14 @@ void net_add_node(quantizer *q, const at_net_node *like, const char *op, at_net_
     *at_push(q->arena, &q->nodes) = n;
 }
 
-/* Weights as s8, their channels rounded up to `inner` with weights that are 0. */
+/* Of what may be the sum of two s8: one of them. */
+static double part_of(double weight, bool second) {
+    const double first = fmax(-128, fmin(127, weight));
+    return second ? weight - first : first;
+}
+
+/* Weights as s8, their channels rounded up to `inner` with weights that are 0; of two, those of the
+ * second ones are behind. */
 static int whole_weights(quantizer *q, const product *p, int64_t inner) {
     const at_net_value *w = value_at(q->net, p->w.value);
     const int64_t rows = p->kind == CONVOLUTION ? w->dims[0] : 1,
@@ -56,18 +63,20 @@ static int whole_weights(quantizer *q, const product *p, int64_t inner) {
                   rest = w->elements / (rows * channels);
     int64_t dims[AT_NET_MAX_RANK];
     memcpy(dims, w->dims, sizeof *dims * (size_t)w->rank);
-    if (p->kind == CONVOLUTION) dims[1] = inner;
-    const int64_t made = p->kind == CONVOLUTION ? inner : 1;
+    const int64_t made = p->kind == CONVOLUTION ? inner * (p->is_of_two ? 2 : 1) : 1;
+    if (p->kind == CONVOLUTION) dims[1] = made;
     int8_t *data = AT_NEW_ARRAY(q->arena, int8_t, rows * made * rest + 1);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < made; c++)
             for (int64_t i = 0; i < rest; i++) {
-                const int64_t e = (r * channels + c) * rest + i;
+                const bool second = p->is_of_two && c >= inner;
+                const int64_t from = second ? c - inner : c, e = (r * channels + from) * rest + i;
                 const double shift = !p->shift                ? 0
                                      : p->kind == CONVOLUTION ? p->shift[r]
                                                               : p->shift[net_output_of(p, w, e)];
                 data[(r * made + c) * rest + i] =
-                    (int8_t)((c < channels ? net_weight(p, w, e) : 0) - shift);
+                    (int8_t)(from < channels ? part_of(net_weight(p, w, e) - shift, second)
+                                             : -shift);
             }
     return add_constant(q, w->name, AT_NET_INT8, AT_S8, w->rank, dims, data);
 }
@@ -212,7 +221,7 @@ int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t oth
     return a && i < a->num ? a->ints[i] : otherwise;
 }
 
-static bool is_dense(const product *p) {
+bool net_is_dense(const product *p) {
     return p->kind == CONVOLUTION && at_net_int(p->node, "group", 1) == 1;
 }
 
@@ -222,7 +231,7 @@ static int padded(quantizer *q, const product *p, int64_t inner) {
                        *w = value_at(q->net, p->w.value);
     int64_t dims[AT_NET_MAX_RANK] = {x->dims[0], x->dims[1]};
     at_text index = {0}, inside = {0};
-    if (is_dense(p)) dims[1] = inner;
+    if (net_is_dense(p)) dims[1] = inner;
     if (dims[1] > x->dims[1]) at_text_addf(&inside, "m < %lld", (long long)x->dims[1]);
     at_text_add(&index, "n, m");
     for (int i = 2; i < x->rank; i++) {
@@ -245,7 +254,7 @@ static int padded(quantizer *q, const product *p, int64_t inner) {
 static void add_window(quantizer *q, const product *p, int64_t inner, bool is_product, at_text *t) {
     const at_net_value *w = value_at(q->net, p->w.value), *x = value_at(q->net, p->x.value);
     const int64_t groups = at_net_int(p->node, "group", 1), per_group = w->dims[0] / groups;
-    at_text_addf(t, "sum(c:%lld", (long long)inner);
+    at_text_addf(t, p->is_of_two ? "sum(h:2, c:%lld" : "sum(c:%lld", (long long)inner);
     for (int i = 2; i < x->rank; i++) at_text_addf(t, ", p%d:%lld", i - 2, (long long)w->dims[i]);
     at_text_add(t, ") x0[n, ");
     if (groups == 1) at_text_add(t, "c");
@@ -256,6 +265,7 @@ static void add_window(quantizer *q, const product *p, int64_t inner, bool is_pr
                      (long long)net_number_of(p->node, "strides", i - 2, 1), i - 2,
                      (long long)net_number_of(p->node, "dilations", i - 2, 1));
     at_text_add(t, is_product ? "] * x1[m, c" : "");
+    if (p->is_of_two) at_text_addf(t, " + h*%lld", (long long)inner);
     for (int i = 2; i < x->rank && is_product; i++) at_text_addf(t, ", p%d", i - 2);
     at_text_add(t, "]\n");
 }
@@ -286,7 +296,7 @@ static void add_sum(quantizer *q, const product *p, int64_t inner, bool is_produ
  */
 static void add_places(const product *p, const at_net_value *y, const char *const *names,
                        bool with_sizes, at_text *t) {
-    const int channel = is_dense(p) ? 1 : p->kind == CONVOLUTION ? -1 : y->rank - 1;
+    const int channel = net_is_dense(p) ? 1 : p->kind == CONVOLUTION ? -1 : y->rank - 1;
     for (int i = 0, k = 0; i < y->rank; i++) {
         if (i == channel) continue;
         at_text_addf(t, "%s%s", k++ ? ", " : "", names[i]);
@@ -327,7 +337,7 @@ static void add_zero(quantizer *q, const product *p, int64_t inner, at_text *t,
     const at_net_value *y = value_at(q->net, p->output), *w = value_at(q->net, p->w.value);
     const bool conv = p->kind == CONVOLUTION;
     const long long outputs = p->outputs;
-    long long terms = conv ? inner : w->elements / outputs;
+    long long terms = conv ? inner * (p->is_of_two ? 2 : 1) : w->elements / outputs;
     at_text_addf(t, "%s[m:%lld] : s32 = sum(k:%lld", p->shift ? "u" : "w", outputs, terms);
     for (int i = 2; conv && i < w->rank; i++) {
         at_text_addf(t, ", p%d:%lld", i - 2, (long long)w->dims[i]);
@@ -353,7 +363,7 @@ void net_add_product(quantizer *q, const product *p) {
     const char *const *names = conv ? net_picture_axes : net_matrix_axes;
     const int rank = value_at(q->net, p->output)->rank;
     const char *channel = conv ? "m" : net_matrix_axes[rank - 1];
-    const int64_t inner = !conv ? 0 : is_dense(p) ? (w->dims[1] + 3) / 4 * 4 : w->dims[1];
+    const int64_t inner = !conv ? 0 : net_is_dense(p) ? (w->dims[1] + 3) / 4 * 4 : w->dims[1];
     int inputs[MOST_INPUTS], next = 2;
     at_text t = {0};
     add_sums(q, p, names, channel, inner, &t, inputs, &next);

@@ -244,6 +244,7 @@ static void dynamic(void **state) {
     dynamic_convolution(6, 1, NULL, "pads=[1,1,1,1]");
     dynamic_convolution(8, 1, "200", "pads=[1,0,2,1] strides=[2,1]");
     dynamic_convolution(8, 1, "130", "");
+    dynamic_convolution(6, 1, "0", "pads=[1,1,1,1]"); /* 255 is no sum of two s8 */
     dynamic_convolution(8, 8, "7", "pads=[1,1,1,1]");
     dynamic_convolution(8, 2, NULL, "pads=[1,1,1,1]");
 }
