@@ -40,6 +40,7 @@ bool net_match_rounded(const quantizer *q, const at_net_node *n, product *p);
 /* The node that makes a value which this reader alone reads; NULL: another. */
 const at_net_node *net_maker_of(const quantizer *q, int v);
 bool net_is_byte(const at_net_value *v);
+bool net_is_dense(const product *p);        /* a convolution whose outputs read all channels */
 int net_input(const at_net_node *n, int k); /* -1: not given */
 /* One scale and one zero for all, the same ones. */
 bool net_same_numbers(const at_net_quantized *x, const at_net_quantized *y);
@@ -57,7 +58,6 @@ int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t oth
 /* Element i of a product's weight less its zero, and the output to which it goes. */
 double net_weight(const product *p, const at_net_value *w, int64_t i);
 int64_t net_output_of(const product *p, const at_net_value *w, int64_t i);
-bool net_is_dense(const product *p); /* a convolution whose outputs read all channels */
 extern const char *const net_picture_axes[], *const net_matrix_axes[];
 void net_add_dims(at_text *t, const at_net_value *v, const char *const *names);
 void net_add_names(at_text *t, int rank, const char *const *names);

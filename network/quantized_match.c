@@ -89,6 +89,10 @@ static void shift_weights(const quantizer *q, product *p, const at_net_value *w)
     p->shift = shift;
 }
 
+bool net_is_dense(const product *p) {
+    return p->kind == CONVOLUTION && at_net_int(p->node, "group", 1) == 1;
+}
+
 /* As sums of two s8 they are multiplied twice, which takes less than sums of x for few outputs. */
 static bool are_of_two(const product *p, const at_net_value *w) {
     enum { MOST_OUTPUTS = 16 };

@@ -221,10 +221,6 @@ int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t oth
     return a && i < a->num ? a->ints[i] : otherwise;
 }
 
-bool net_is_dense(const product *p) {
-    return p->kind == CONVOLUTION && at_net_int(p->node, "group", 1) == 1;
-}
-
 /* The picture with its padding, and with channels that four at a time are multiplied. */
 static int padded(quantizer *q, const product *p, int64_t inner) {
     const at_net_value *x = value_at(q->net, p->x.value), *y = value_at(q->net, p->output),
