@@ -89,6 +89,8 @@ typedef enum at_op {
     AT_X_SHIFT_LEFT, /* a product with a power of two */
     AT_X_SHIFT_RIGHT /* a quotient by a power of two, rounded down */
 } at_op;
+static inline bool at_op_orders(at_op op) { return op >= AT_X_LT && op <= AT_X_GE; }
+static inline bool at_op_compares(at_op op) { return op >= AT_X_LT && op <= AT_X_NE; }
 typedef struct at_expr at_expr;
 struct at_expr {
     at_op op;

@@ -97,12 +97,10 @@ static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *cons
 
 /* ---- conditions that compare values: all bits of a register, or none ------------------------- */
 
-static bool is_comparison(const at_expr *e) { return e->op >= AT_X_LT && e->op <= AT_X_NE; }
-
 /* Does e compare values, or indices of which values choose one, as in (x[i] > y[i] ? 1 : 0) != 0?
  */
 static bool compares_values(const at_expr *e, const void *l) {
-    return is_comparison(e) && !(is_index(l, e->arg[0]) && is_index(l, e->arg[1]));
+    return at_op_compares(e->op) && !(is_index(l, e->arg[0]) && is_index(l, e->arg[1]));
 }
 
 /* Both as integers, where the expression of them is worked out in those, else as numbers. */

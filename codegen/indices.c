@@ -118,7 +118,7 @@ const at_cond *at_cond_expr(at_low *l, const at_expr *e, const at_aff *const *ax
     if (e->op == AT_X_AND || e->op == AT_X_OR)
         return at_cond_new(l, e->op == AT_X_AND ? AT_C_AND : AT_C_OR, NULL,
                            at_cond_expr(l, e->arg[0], axes), at_cond_expr(l, e->arg[1], axes));
-    if (e->op < AT_X_LT || e->op > AT_X_NE) {
+    if (!at_op_compares(e->op)) {
         at_lower_fail(l, "a condition must compare indices");
         return at_cond_new(l, AT_C_FALSE, NULL, NULL, NULL);
     }

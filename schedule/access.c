@@ -94,7 +94,7 @@ static bool is_entry(const at_expr *e, const void *ctx) {
 
 uint32_t at_axes_by_data(const at_compute *c, const at_expr *e) {
     uint32_t axes = 0;
-    bool unused = false, compares = e->op >= AT_X_LT && e->op <= AT_X_NE && e->op != AT_X_EQ;
+    bool unused = false, compares = at_op_compares(e->op) && e->op != AT_X_EQ;
     if (e->op == AT_X_INDEX) return 0;
     if (compares && at_expr_find(e, is_entry, c)) at_index_look(e, &axes, &unused);
     for (int i = 0; i < e->nargs; i++) axes |= at_axes_by_data(c, e->arg[i]);

@@ -573,7 +573,7 @@ bool at_compute_is_transform(const at_compute *c) {
 
 static bool is_step(const at_expr *e, const void *compute) {
     bool is = e->op == AT_X_CALL && e->integer == AT_FUNCTION_FLOOR;
-    for (int i = 0; i < e->nargs && e->op >= AT_X_LT && e->op <= AT_X_NE; i++)
+    for (int i = 0; i < e->nargs && at_op_compares(e->op); i++)
         is |= is_float_expr(compute, e->arg[i]) &&
               at_expr_find_value(e->arg[i], is_computed, compute);
     return is;

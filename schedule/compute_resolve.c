@@ -394,7 +394,7 @@ static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kin
     }
     if (e->op == AT_X_CALL) k->is_float = true;
     if (is_bits(e->op)) return resolve_bits(s, e, k->is_float, out);
-    if (logical || (e->op >= AT_X_LT && e->op <= AT_X_NE)) *k = (kind){.is_bool = true};
+    if (logical || at_op_compares(e->op)) *k = (kind){.is_bool = true};
     if (divides && k->is_float && at_expr_is_whole(&s->c->pub, copy->arg[0]) &&
         at_expr_is_whole(&s->c->pub, copy->arg[1]))
         return FAIL_AT(s, e, "integers have no quotient: multiply by an f32, and round");

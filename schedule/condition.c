@@ -4,8 +4,6 @@
 
 #include "schedule/rewrite.h"
 
-static bool is_order(const at_expr *e) { return e->op >= AT_X_LT && e->op <= AT_X_GE; }
-
 static bool is_no_entry(const at_expr *e, const void *compute) {
     const at_compute *c = compute;
     return e->op == AT_X_INDEX && c->tensors[e->ref].role != AT_ROLE_INDEX;
@@ -13,7 +11,7 @@ static bool is_no_entry(const at_expr *e, const void *compute) {
 
 bool condition_is_bound(const at_compute *c, const at_expr *e) {
     const uint32_t axes = at_expr_axes(e);
-    return is_order(e) && axes && (axes & (axes - 1) || at_expr_reads(e)) &&
+    return at_op_orders(e->op) && axes && (axes & (axes - 1) || at_expr_reads(e)) &&
            !at_expr_find(e, is_no_entry, c);
 }
 
@@ -25,7 +23,7 @@ bool condition_sum(const condition *c, index_sum *out) {
     const int64_t sign = is_less == c->holds ? 1 : -1;
     const bool is_strict = (op == AT_X_LT || op == AT_X_GT) == c->holds;
     *out = (index_sum){.num = 0};
-    return is_order(c->of) && index_sum_add(out, c->of->arg[1], sign, NULL) &&
+    return at_op_orders(c->of->op) && index_sum_add(out, c->of->arg[1], sign, NULL) &&
            index_sum_add(out, c->of->arg[0], -sign, NULL) &&
            (!is_strict || index_sum_add_part(out, (index_part){-1, NULL, NO_AXIS}));
 }
@@ -74,7 +72,7 @@ int conditions_decide(const conditions *known, const at_expr *e) {
                   y = conditions_decide(known, e->arg[1]);
         return x == decides || y == decides ? decides : x == y ? x : -1;
     }
-    for (int i = 0; i < known->num && is_order(e); i++)
+    for (int i = 0; i < known->num && at_op_orders(e->op); i++)
         for (int holds = 0; holds < 2; holds++)
             if (condition_implies(&known->of[i], &(condition){e, holds})) return holds;
     return -1;

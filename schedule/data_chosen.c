@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-static bool is_comparison(at_op op) { return op >= AT_X_LT && op <= AT_X_NE; }
-
 static bool is_power(const at_expr *e) {
     int exponent;
     return at_expr_is_number(e) && frexp(fabs(at_expr_number(e)), &exponent) == 0.5;
@@ -36,7 +34,7 @@ static bool is_unrounded(const data_ruler *r, const at_expr *e) {
         return is_copied(t) && (t->role != AT_ROLE_STAGE || is_unrounded(r, t->body));
     }
     const bool is_logical = e->op == AT_X_AND || e->op == AT_X_OR || e->op == AT_X_NOT;
-    bool is = takes_one(e) || is_comparison(e->op) || is_logical || (r->is_exact && is_scaled(e));
+    bool is = takes_one(e) || at_op_compares(e->op) || is_logical || (r->is_exact && is_scaled(e));
     for (int i = 0; i < e->nargs && is; i++) is = is_unrounded(r, e->arg[i]);
     return is;
 }
@@ -56,7 +54,7 @@ static use use_in(const at_expr *e, const use *of) {
         const use x = use_in(e->arg[i], of);
         most = x > most ? x : most;
     }
-    if (is_comparison(e->op)) return USE_NONE;
+    if (at_op_compares(e->op)) return USE_NONE;
     return most == USE_CHOSEN && !takes_one(e) && !is_scaled(e) ? USE_ROUNDED : most;
 }
 

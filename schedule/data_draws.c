@@ -232,7 +232,7 @@ static bool is_compared(const at_expr *e, const void *ctx) {
     for (int i = 0; i < 2 && e->nargs == 2; i++)
         is |= at_expr_find_value(e->arg[i], at_expr_is_read, &x->tensor) &&
               !at_expr_find_value(e->arg[i], is_stage, x->c) && !at_expr_is_number(e->arg[1 - i]);
-    return is && ((e->op >= AT_X_LT && e->op <= AT_X_NE) || e->op == AT_X_MIN || e->op == AT_X_MAX);
+    return is && (at_op_compares(e->op) || e->op == AT_X_MIN || e->op == AT_X_MAX);
 }
 
 /* The first axis along which a recurrence reads itself elsewhere; -1: there is none. */

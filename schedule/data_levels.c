@@ -85,7 +85,7 @@ static at_status find_wanted(levels *l, const at_data_rule *out, bool *any, at_e
     l->wanted = AT_NEW_ARRAY(r->arena, bool, l->num);
     for (int i = 0; i < l->num; i++) {
         const data_decision *d = &l->d[i];
-        const bool compares = d->e->op >= AT_X_LT && d->e->op <= AT_X_NE && !d->is_stored;
+        const bool compares = at_op_compares(d->e->op) && !d->is_stored;
         l->wanted[i] = compares && at_expr_find_value(d->e, is_of, sums) && matters(r, d);
         *any |= l->wanted[i];
     }

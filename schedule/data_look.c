@@ -54,7 +54,6 @@ static bool number_of(const data_look *l, const at_expr *e, double *x) {
 }
 
 static bool is_bound(at_op op) { return op == AT_X_MIN || op == AT_X_MAX; }
-static bool is_comparison(at_op op) { return op >= AT_X_LT && op <= AT_X_NE; }
 
 /* Between which numbers min and max, one in the other, leave a value that lies between lo and hi;
  * then what it is. */
@@ -133,7 +132,7 @@ static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
                     at_expr_reads(e->arg[0]) && at_expr_reads(e->arg[1]);
         return d->is_sum;
     }
-    if (!is_comparison(e->op)) return false;
+    if (!at_op_compares(e->op)) return false;
     if (!is_float_expr(l->c, e->arg[0]) && !is_float_expr(l->c, e->arg[1])) return false;
     const int number = number_of(l, e->arg[1], &x) ? 1 : number_of(l, e->arg[0], &x) ? 0 : -1;
     d->of = e->arg[number == 0];

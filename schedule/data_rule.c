@@ -213,7 +213,7 @@ static void allow_0(data_ruler *r) {
     int n;
     const data_decision *d = data_look_decisions(r->look, &n);
     for (int i = 0; i < n; i++) {
-        if (d[i].e->op < AT_X_LT || d[i].e->op > AT_X_NE) continue;
+        if (!at_op_compares(d[i].e->op)) continue;
         data_mark_sources(r, d[i].of);
         for (int t = 0; t < r->c->num_tensors; t++)
             if (r->marked[t]) r->fill[t].has_0 = true;

@@ -323,7 +323,7 @@ static void plant(place *p, at_draw *draw) {
 }
 
 static bool compares(const at_expr *e) {
-    return (e->op >= AT_X_LT && e->op <= AT_X_NE) || e->op == AT_X_MIN || e->op == AT_X_MAX;
+    return at_op_compares(e->op) || e->op == AT_X_MIN || e->op == AT_X_MAX;
 }
 
 /* Elements for the comparisons of an expression; no draw: they are counted alone. */

@@ -11,12 +11,10 @@
 
 /* ---- sums of axes ---------------------------------------------------------------------------- */
 
-static bool is_comparison(const at_expr *e) { return e->op >= AT_X_LT && e->op <= AT_X_NE; }
-
 /* An expression that axes move by their sum; a comparison of two such, the one less the other. */
 static bool sum_of(const at_expr *e, index_sum *s) {
     *s = (index_sum){.num = 0};
-    if (is_comparison(e))
+    if (at_op_compares(e->op))
         return at_expr_axes(e->arg[0]) && at_expr_axes(e->arg[1]) &&
                index_sum_add(s, e->arg[0], 1, NULL) && index_sum_add(s, e->arg[1], -1, NULL) &&
                index_sum_axes(s);
@@ -243,7 +241,7 @@ static at_expr *written(const padding *x, const at_expr *e) {
     const way *w = sum_of(e, &s) ? way_of_axis(x, __builtin_ctz(index_sum_axes(&s))) : NULL;
     if (w && is_shared(w)) {
         at_expr *at = by_stage(x, w, &s);
-        return is_comparison(e) ? at_expr_pair(a, e->op, at, at_expr_int(a, 0)) : at;
+        return at_op_compares(e->op) ? at_expr_pair(a, e->op, at, at_expr_int(a, 0)) : at;
     }
     if (w) return rewrite_expr_at(a, e, x->values.of_axis);
     at_expr *copy = rewrite_copy_expr(a, e);

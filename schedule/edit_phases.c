@@ -210,7 +210,7 @@ static at_expr *bound_of(const phases *x, const at_expr *e) {
     static const at_op turned[] = {
         [AT_X_LT] = AT_X_GT, [AT_X_LE] = AT_X_GE, [AT_X_GT] = AT_X_LT, [AT_X_GE] = AT_X_LE};
     index_sum rest; /* place op rest */
-    if (e->op < AT_X_LT || e->op > AT_X_GE) return NULL;
+    if (!at_op_orders(e->op)) return NULL;
     const bool is_left = is_place_and(x, e->arg[0], e->arg[1], 1, &rest);
     if (!is_left && !is_place_and(x, e->arg[0], e->arg[1], -1, &rest)) return NULL;
     for (int i = 0; is_left && i < rest.num; i++) rest.of[i].by = -rest.of[i].by;

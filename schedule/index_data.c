@@ -22,8 +22,8 @@ typedef struct tensor_asked {
 static at_walk find_number(const at_expr *e, void *ctx) {
     const tensor_asked *x = ctx;
     if (at_expr_is_read(e, &x->tensor)) return AT_WALK_END;
-    const bool compares = e->op >= AT_X_LT && e->op <= AT_X_NE && !is_float_expr(x->c, e->arg[0]) &&
-                          !is_float_expr(x->c, e->arg[1]);
+    const bool compares =
+        at_op_compares(e->op) && !is_float_expr(x->c, e->arg[0]) && !is_float_expr(x->c, e->arg[1]);
     return e->op == AT_X_INDEX || compares ? AT_WALK_PAST : AT_WALK_ON;
 }
 
@@ -34,7 +34,7 @@ static bool leads_somewhere(const at_expr *e, const void *tensor) {
 /* The side of a comparison that an entry of the tensor is compared with, where it has an axis; else
  * NULL. */
 static const at_expr *beside_entry(const tensor_asked *x, const at_expr *e) {
-    if (e->op < AT_X_LT || e->op > AT_X_GE) return NULL;
+    if (!at_op_orders(e->op)) return NULL;
     for (int i = 0; i < 2; i++)
         if (at_expr_read_of(e->arg[i], x->tensor) && !is_float_expr(x->c, e->arg[i]) &&
             !is_float_expr(x->c, e->arg[1 - i]) && at_expr_axes(e->arg[1 - i]))
