@@ -119,20 +119,77 @@ static void change_stage(at_joined_tensor *t, at_expr_change *f, void *ctx) {
     }
 }
 
-void at_join_permute(at_joined *j, int tensor, const int *order) {
-    at_joined_tensor *t = &j->tensors.data[tensor];
-    int n = t->num_axes, all = n + t->num_reduce;
-    at_joined_axis *axes = AT_NEW_ARRAY(j->arena, at_joined_axis, all);
+/* Axis k of the stage, reductions among them, is what order[k] was. */
+static void permute_axes(at_joined *j, at_joined_tensor *t, const int *order) {
+    const int n = t->num_axes + t->num_reduce;
+    at_joined_axis *axes = AT_NEW_ARRAY(j->arena, at_joined_axis, n);
     int *place = AT_NEW_ARRAY(j->arena, int, n);
-    memcpy(axes, t->axes, sizeof *axes * (size_t)all);
     for (int k = 0; k < n; k++) {
         axes[k] = t->axes[order[k]];
         place[order[k]] = k;
     }
     t->axes = axes;
-    permuted x = {j->arena, tensor, n, order, place};
+    permuted x = {.arena = j->arena, .num_axes = n, .place = place};
     change_stage(t, renumber, &x);
-    for (int i = 0; i < j->tensors.len; i++) change_stage(&j->tensors.data[i], permute_read, &x);
+}
+
+typedef struct walked {
+    const at_joined_tensor *stage;
+    int tensor;
+    int *order, num; /* its reductions, as the first read that has one goes along them */
+} walked;
+
+/* Has an expression a reduction of the stage in hand? */
+static bool is_reduced(const at_expr *e, const void *ctx) {
+    const walked *x = ctx;
+    return e->op == AT_X_NAME && e->ref >= x->stage->num_axes &&
+           e->ref < x->stage->num_axes + x->stage->num_reduce;
+}
+
+/* Ends where another tensor has a reduction, or one is no index by itself. */
+static at_walk walk_read(const at_expr *e, void *ctx) {
+    walked *x = ctx;
+    if (e->op != AT_X_INDEX || !at_expr_find(e, is_reduced, x)) return AT_WALK_ON;
+    if (e->ref != x->tensor) return AT_WALK_END;
+    const bool is_first = !x->num;
+    for (int i = 0; i < e->nargs; i++) {
+        if (!at_expr_find(e->arg[i], is_reduced, x)) continue;
+        if (!is_reduced(e->arg[i], x)) return AT_WALK_END;
+        if (is_first && x->num < x->stage->num_reduce) x->order[x->num++] = e->arg[i]->ref;
+    }
+    return AT_WALK_PAST;
+}
+
+/* A reduction of one tensor goes along it as its elements lie, where its rows fill vectors. */
+static void order_reductions(at_joined *j, at_joined_tensor *t, int tensor) {
+    enum { LEAST_ROW = 16 };
+    const int n = t->num_axes, all = n + t->num_reduce;
+    if (t->role != AT_ROLE_STAGE || t->num_reduce < 2) return;
+    int *order = AT_NEW_ARRAY(j->arena, int, all);
+    walked x = {.stage = t, .tensor = tensor, .order = order + n};
+    if (at_expr_walk(t->body, walk_read, &x) || x.num < t->num_reduce) return;
+    if (t->axes[order[all - 1]].extent < LEAST_ROW) return;
+    for (int k = 0; k < n; k++) order[k] = k;
+    for (int k = n; k < all; k++) {
+        if (t->axes[k].begin) return;
+        for (int i = n; i < k; i++)
+            if (order[i] == order[k]) return;
+    }
+    permute_axes(j, t, order);
+}
+
+void at_join_permute(at_joined *j, int tensor, const int *order) {
+    at_joined_tensor *t = &j->tensors.data[tensor];
+    const int n = t->num_axes, all = n + t->num_reduce;
+    int *whole = AT_NEW_ARRAY(j->arena, int, all);
+    for (int k = 0; k < all; k++) whole[k] = k < n ? order[k] : k;
+    permute_axes(j, t, whole);
+    permuted x = {.arena = j->arena, .tensor = tensor, .order = order};
+    for (int i = 0; i < j->tensors.len; i++) {
+        at_joined_tensor *reader = &j->tensors.data[i];
+        change_stage(reader, permute_read, &x);
+        order_reductions(j, reader, tensor);
+    }
 }
 
 /* ---- dissolving ------------------------------------------------------------------------------ */
