@@ -217,6 +217,8 @@ static int points_of(const sketch_state *s, int stage) {
     if (terms <= 0 || terms > POINT_MOST_TERMS || terms * (double)parts > POINT_MOST_WRITTEN)
         return -1;
     if (parts == 1 && tile_vector_of(s, stage) >= 0) return -1; /* a tile is better */
+    /* Registers of narrower elements are not stored apart; lanes of a sum are of 32 bits. */
+    if (parts > 1 && !t->num_reduce && at_type_bytes(t->type) != 4) return -1;
     return step_of(f, p) >= (parts > 1 ? 0 : 2) ? p : -1;
 }
 
