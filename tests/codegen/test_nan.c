@@ -37,6 +37,9 @@ static const struct {
     {"s[i:M, t:N] = max(x[i, t], z[i, t])\ny[i:M, t:N] = s[i, t] + 1\n", {ROWS}},
     {"s[i:M, t:N] = max(x[i, t], z[i, t])\ny[i:M, t:N] = min(x[i, N - 1 - t], s[i, t])\n",
      {STORED}},
+    {"s[i:M, t:N] : output = max(x[i, t], z[i, t])\n"
+     "y[i:M, t:N] = min(max(z[i, t], x[i, t]), x[i, t] + z[i, t])\n",
+     {STORED}},
     {"s[i:M, t:N] = z[i, t]*2\ny[i:M, t:N] = max(x[i, t], s[i, N - 1 - t])\n", {STORED}},
     {"y[i:M, t:N] = max(k:0..t + 1) x[i, k]\n", {RUNS}},
     {"y[i:M, t:N] = min(k:0..t + 1) x[i, k]\n", {RUNS}},
