@@ -38,7 +38,8 @@ int at_join_input(at_joined *j, int value, at_role role, at_type type, int rank,
  * the tensors of y0, y1 .. (-1: not written). AT_E_BUG-like faults of the text are AT_E_INPUT. */
 at_status at_join_text(at_joined *j, const char *text, const char *what, const int *inputs,
                        int num_inputs, int *outputs, int num_outputs, at_error *err);
-/* The tensor has its axes in another order from now on: axis k is what order[k] was. */
+/* The tensor has its axes in another order from now on: axis k is what order[k] was. Reductions of
+ * it alone, whose rows fill vectors, go along it as it lies then. */
 void at_join_permute(at_joined *j, int tensor, const int *order);
 /* Stages without a sum that are no output go into their readers where that costs nothing; what
  * nothing reads, as of a node of several outputs, goes. */
