@@ -111,11 +111,22 @@ static void machine_code(void **state) {
     at_text_free(&text);
 }
 
+/* What a pass makes of a program, as text. */
+static void dump_of(const at_program *p, at_dialect dialect, const char *isa, const char *pass,
+                    at_text *out) {
+    at_kernel *k;
+    at_lower_options o = {.dialect = dialect,
+                          .target = at_target_find(isa),
+                          .name = "k",
+                          .dump = pass,
+                          .dump_out = out};
+    CALL(at_lower(arena, p, &o, &k, &err));
+}
+
 /* The third run of v1 is a tail that has nothing to read, but its tile asks for the pointer. */
 static void index_reads_stay_inside(void **state) {
     (void)state;
     at_text out = {0};
-    at_kernel *k;
     const at_program *p = build("N=2 Y=1 V=2 v0=1 v1=3",
                                 "a[N] : input\n"
                                 "rows[Y] : index\n"
@@ -123,9 +134,7 @@ static void index_reads_stay_inside(void **state) {
                                 "s[v:V] = pick[v/2]\n",
                                 "v0, v1 =>\n"
                                 "    @s = {v0, v1}/v\n");
-    at_lower_options o = {
-        .target = at_target_find("scalar"), .name = "k", .dump = "tiles", .dump_out = &out};
-    CALL(at_lower(arena, p, &o, &k, &err));
+    dump_of(p, AT_DIALECT_C, "scalar", "tiles", &out);
     if (!strstr(out.data, "a + rows[0]")) fail_msg("%s", out.data);
     at_text_free(&out);
 }
@@ -134,7 +143,6 @@ static void index_reads_stay_inside(void **state) {
 static void other_strides_are_other_elements(void **state) {
     (void)state;
     at_text out = {0};
-    at_kernel *k;
     const at_program *p = build("N=7 V=4",
                                 "a[N] : input\n"
                                 "m[u:N] = a[u]\n"
@@ -143,9 +151,7 @@ static void other_strides_are_other_elements(void **state) {
                                 "    @m = u\n"
                                 "v:vec =>\n"
                                 "    @s = v\n");
-    at_lower_options o = {
-        .target = at_target_find("sse2"), .name = "k", .dump = "tile", .dump_out = &out};
-    CALL(at_lower(arena, p, &o, &k, &err));
+    dump_of(p, AT_DIALECT_C, "sse2", "tile", &out);
     if (!strstr(out.data, "[a.0+6]")) fail_msg("%s", out.data);
     at_text_free(&out);
 }
@@ -155,19 +161,13 @@ static void other_strides_are_other_elements(void **state) {
 static void tails_of_terms_are_in_the_tile(void **state) {
     (void)state;
     at_text out = {0};
-    at_kernel *k;
     const at_program *p = build("M=2 N=3 K=20 m0=1 m1=2 n0=1 n1=3 k0=3 k1=8",
                                 "a[M, K] : input\n"
                                 "b[N, K] : input\n"
                                 "s[m:M, n:N] = sum(k:K) a[m, k]*b[n, k]\n",
                                 "m0, n0, k0, m1:unroll, n1:unroll, k1:vec =>\n"
                                 "    @s = {m0, m1}/m, {n0, n1}/n // {k0, k1}/k\n");
-    at_lower_options o = {.target = at_target_find("avx2"),
-                          .dialect = AT_DIALECT_TCC,
-                          .name = "k",
-                          .dump = "tile",
-                          .dump_out = &out};
-    CALL(at_lower(arena, p, &o, &k, &err));
+    dump_of(p, AT_DIALECT_TCC, "avx2", "tile", &out);
     if (strstr(out.data, ", [s.") || strstr(out.data, "first ") || !strstr(out.data, "lanes 4"))
         fail_msg("%s", out.data);
     at_text_free(&out);
@@ -211,13 +211,8 @@ static void rows_of_columns_miss_each_others_banks(void **state) {
     (void)state;
     for (int wide = 0; wide <= 1; wide++) {
         at_text out = {0};
-        at_kernel *k;
-        at_lower_options o = {.target = at_target_find(wide ? "avx512" : "avx2"),
-                              .dialect = AT_DIALECT_TCC,
-                              .name = "k",
-                              .dump = "buffers",
-                              .dump_out = &out};
-        CALL(at_lower(arena, build(sizes, compute_text, tree_text), &o, &k, &err));
+        dump_of(build(sizes, compute_text, tree_text), AT_DIALECT_TCC, wide ? "avx512" : "avx2",
+                "buffers", &out);
         const char *stride = wide ? "im2col[2*ko + ki + 20*yi]" : "im2col[2*ko + ki + 48*yi]";
         if (!strstr(out.data, stride)) fail_msg("no %s in\n%s", stride, out.data);
         at_text_free(&out);

@@ -26,6 +26,10 @@ static int count(const at_tile *t, of_interest *is_one, bool in_loops) {
     return n;
 }
 
+static int count_all(const at_tile *t, of_interest *is_one) {
+    return count(t, is_one, true) + count(t, is_one, false);
+}
+
 static bool is_store(const at_tile *t, const at_tile_op *op) {
     return op->kind == AT_T_STORE && op->lanes == t->lanes && !op->times;
 }
@@ -214,11 +218,10 @@ static void fours_of_dots(void **state) {
     for (int i = 0; i < 4; i++) {
         at_arena *a = at_arena_new();
         const at_tile *t = tile_of(a, &p, sets[i].isa);
-        const int fours = count(t, is_store_of_four, true) + count(t, is_store_of_four, false),
-                  swaps = count(t, is_swap, true) + count(t, is_swap, false);
+        const int fours = count_all(t, is_store_of_four), swaps = count_all(t, is_swap);
         if (fours != sets[i].fours || swaps != sets[i].swaps)
             fail_msg("%s: %d stores of four, %d swaps", sets[i].isa, fours, swaps);
-        assert_int_equal(count(t, keeps_the_rest, true) + count(t, keeps_the_rest, false), 0);
+        assert_int_equal(count_all(t, keeps_the_rest), 0);
         at_arena_free(a);
     }
 }
@@ -237,7 +240,7 @@ static void rows_of_a_triangle(void **state) {
         at_arena *a = at_arena_new();
         const at_tile *t = tile_of(a, &p, sets[i]);
         assert_int_equal(t->num_slots, 4 + 2);
-        assert_int_equal(count(t, is_store_of_four, true) + count(t, is_store_of_four, false), 1);
+        assert_int_equal(count_all(t, is_store_of_four), 1);
         at_arena_free(a);
     }
 }
