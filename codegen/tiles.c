@@ -30,6 +30,29 @@ typedef struct {
 
 static at_ir *tile_list(tiler *x, at_ir *list);
 
+/* ---- what is worked out in double ------------------------------------------------------------ */
+
+static bool value_computes(const at_value *v) { return v->op != AT_V_LOAD && v->op != AT_V_CONST; }
+
+static bool value_for_double(const at_value *v) {
+    bool plain = v->op <= AT_V_MAX || v->op == AT_V_TABLE;
+    return plain && (!v->a || value_for_double(v->a)) && (!v->b || value_for_double(v->b));
+}
+
+/* What is made of weights alone, once for all calls, is rounded once: unless it is a copy. */
+static bool is_for_double(const at_low *l, const at_ir *n) {
+    const at_compute *c = l->program->compute;
+    if (c->in_steps || c->has_halves) return false; /* rounded at each step; widened to a float */
+    if (n->kind == AT_IR_STMT)
+        return !n->stmt.integer && n->stmt.tensor < c->num_tensors &&
+               c->tensors[n->stmt.tensor].is_packing && value_computes(n->stmt.val) &&
+               value_for_double(n->stmt.val);
+    if (n->kind != AT_IR_LOOP || !n->child) return false;
+    for (const at_ir *child = n->child; child; child = child->next)
+        if (!is_for_double(l, child)) return false;
+    return true;
+}
+
 /* ---- what can be a tile ---------------------------------------------------------------------- */
 
 /* x in a turn of the loops of a nest that are written out. */
@@ -79,9 +102,12 @@ static bool reads(const at_ir *n, int tensor) {
     return any;
 }
 
-/* Do neighbours all read one tensor, and write one each that none of them reads? What they have in
- * common is worked out once, if they are one tile. */
+/* Do neighbours all read one tensor, all of them for double or none? The one tensor that a
+ * neighbour writes is written by no other and read by none; a neighbour that writes several is not
+ * asked which these are. What they have in common is worked out once, if they are one tile. */
 static bool read_alike(const at_low *l, const at_ir *list) {
+    for (const at_ir *c = list; c; c = c->next)
+        if (is_for_double(l, c) != is_for_double(l, list)) return false;
     bool any = false;
     for (int t = 0; t < l->num_tensors; t++) {
         int num = 0, readers = 0, writers = 0;
@@ -358,29 +384,6 @@ static void note_calls(at_low *l, const at_ir *list) {
         note_calls(l, list->child);
         note_calls(l, list->other);
     }
-}
-
-/* ---- what is worked out in double ------------------------------------------------------------ */
-
-static bool value_computes(const at_value *v) { return v->op != AT_V_LOAD && v->op != AT_V_CONST; }
-
-static bool value_for_double(const at_value *v) {
-    bool plain = v->op <= AT_V_MAX || v->op == AT_V_TABLE;
-    return plain && (!v->a || value_for_double(v->a)) && (!v->b || value_for_double(v->b));
-}
-
-/* What is made of weights alone, once for all calls, is rounded once: unless it is a copy. */
-static bool is_for_double(const at_low *l, const at_ir *n) {
-    const at_compute *c = l->program->compute;
-    if (c->in_steps || c->has_halves) return false; /* rounded at each step; widened to a float */
-    if (n->kind == AT_IR_STMT)
-        return !n->stmt.integer && n->stmt.tensor < c->num_tensors &&
-               c->tensors[n->stmt.tensor].is_packing && value_computes(n->stmt.val) &&
-               value_for_double(n->stmt.val);
-    if (n->kind != AT_IR_LOOP || !n->child) return false;
-    for (const at_ir *child = n->child; child; child = child->next)
-        if (!is_for_double(l, child)) return false;
-    return true;
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * (test_tile_code and test_gnu hold code against tiles). What is made of other data is not, so that
  * the property tells something. */
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "codegen/tile_make.h"
@@ -71,7 +72,44 @@ static void rounded_once(void **state) {
     }
 }
 
+/* A copy beside it in one loop, of the same weights, is not computed, and changes nothing. */
+static void beside_a_copy(void **state) {
+    (void)state;
+    static const program p = {"beside", "X=21",
+                              TRANSFORM("weight") "copy[e:6, y:X] = w[e/2, y]\n"
+                                                  "other[e:6, x:X] = copy[e, x]\n",
+                              "e =>\n"
+                              "    x:vec =>\n"
+                              "        @u[dense] = e, x\n"
+                              "    y:vec =>\n"
+                              "        @copy[dense] = e, y\n"
+                              "e, x:vec =>\n"
+                              "    @out = e, x\n"
+                              "e, x:vec =>\n"
+                              "    @other = e, x\n"};
+    const at_target *target;
+    for (int i = 0; (target = at_target_at(i)); i++) {
+        at_arena *a = at_arena_new();
+        at_low *l;
+        at_lower_options o = {
+            .dialect = AT_DIALECT_TCC, .target = target, .name = "k", .verify = true};
+        int num = 0;
+        CALL(at_lower_until(a, program_of(a, &p), &o, "tiles", &l, &err));
+        for (int k = 0; k < l->tiles.len; k++) {
+            const at_tile *t = l->tiles.data[k];
+            for (int slot = 0; slot < t->num_slots; slot++)
+                if (t->slot_written[slot] && !strcmp(t->slot_name[slot], "u")) {
+                    if (target->in_double && !t->target->is_double) fail_msg("%s", target->name);
+                    num++;
+                }
+        }
+        assert_true(num > 0);
+        at_arena_free(a);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rounded_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rounded_once),
+                                       cmocka_unit_test(beside_a_copy)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
