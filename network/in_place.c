@@ -82,7 +82,7 @@ static void place_split(placing *p, at_net_node *n) {
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-/* Fewer are told apart where they are read. */
+/* Of fewer entries, each is taken by the kernels that read it. */
 enum { LEAST_ENTRIES = 4 };
 
 /* The entry along an axis that a Gather takes, of a place that is known; -1: it is none. */

@@ -19,8 +19,8 @@
  *     m, n => @out = m, n             ->        n1, m1:vec => @s[running] = {n0, n1}/n, {m0, m1}/m
  *                                               m1, n1 => @out = {m0, m1}/m, {n0, n1}/n
  *
- * block, unrolled: the same where there are few steps: all of n1:unroll, m1:vec, so that rows are
- * turned as they are loaded and stored.  */
+ * block, unrolled, where there are few steps: the loops within a block are n1:unroll, m1:vec of
+ * each stage, so that rows are turned as they are loaded and stored. */
 #include "sketch/nests.h"
 
 enum { NONE = -1, MOST_UNROLLED_STEPS = 32 };
