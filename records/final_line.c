@@ -72,20 +72,20 @@ static void read_turns(const at_json *v, at_turns *t) {
     t->anchor = anchor && anchor->is_int ? anchor->integer : -1;
     if (error_no && error_no->is_int && error_no->integer > 0) t->error_no = (int)error_no->integer;
     t->dialect = at_json_string_in(v, "dialect");
-    const at_json *objective = at_json_get(v, "objective"), *first = at_json_get(v, "first");
-    const at_json *first_s = at_json_get(v, "first_s");
-    if (first && first->kind == AT_JSON_STRING && first_s && first_s->number > 0)
-        t->first = first->string, t->first_s = first_s->number;
-    const at_json *first_error = at_json_get(v, "first_error");
-    if (t->first && first_error && first_error->number > 0) t->first_error = first_error->number;
-    if (objective && objective->string) at_objective_from_name(objective->string, &t->objective);
+    const char *first = at_json_string_in(v, "first"),
+               *objective = at_json_string_in(v, "objective");
+    const double first_s = at_json_number_in(v, "first_s"),
+                 first_error = at_json_number_in(v, "first_error");
+    if (first && first_s > 0) t->first = first, t->first_s = first_s;
+    if (t->first && first_error > 0) t->first_error = first_error;
+    if (objective) at_objective_from_name(objective, &t->objective);
 }
 
 bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
     at_comment c;
     if (!at_comment_read(a, comment, "final", &c)) return false;
     const at_json *v = c.value;
-    const at_json *index = at_json_get(v, "index"), *error = at_json_get(v, "error");
+    const at_json *index = at_json_get(v, "index");
     *out = (at_final_line){.task = c.task,
                            .context_hash = c.context_hash,
                            .args = c.args,
@@ -93,7 +93,7 @@ bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
                            .index = index && index->is_int ? index->integer : -1};
     if (!out->entity) return false;
     at_turns *t = &out->turns;
-    t->error = error && error->string ? error->string : "";
+    t->error = at_json_string_or(at_json_get(v, "error"), "");
     if (!(at_json_number_in(v, "begun") > 0)) {
         at_round *only = AT_NEW(a, at_round);
         t->rounds = only;
