@@ -37,7 +37,8 @@ data_look *data_look_new(at_arena *a, const at_compute *c, const int64_t *values
 at_status data_look_at(data_look *l, at_arena *a, const at_fill *fill, at_error *err);
 /* All decisions in text order. */
 data_decision *data_look_decisions(data_look *l, int *n);
-/* The element that is looked at with this fill, of a tensor that is drawn. */
+/* The element that is looked at with this fill, of a tensor that is drawn, without its row's
+ * distance (data_away). */
 double data_look_element(const data_look *l, const at_fill *f, int t, int64_t offset);
 /* Is what the stage works out cut by two bounds, or by its type, before anything reads it? */
 bool data_look_is_cut(const data_look *l, int stage);
