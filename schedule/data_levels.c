@@ -64,6 +64,7 @@ static double hits_of(const data_ruler *r, const data_decision *d, double grain)
     for (int i = 0; i < n; i++) sum += d->x[i] - d->y[i];
     const double mean = sum / n;
     for (int i = 0; i < n; i++) squares += (d->x[i] - d->y[i] - mean) * (d->x[i] - d->y[i] - mean);
+    if (n >= MOST_HITS && squares == 0 && mean != 0) return 0; /* all lie beside it */
     const double size = fmax(sqrt(squares / n), grain), far = mean / size,
                  share = exp(-far * far / 2) * grain / (size * sqrt(2 * M_PI));
     return fmin(MOST_HITS, share * (double)element_count(r->c, d->stage, r->extents[d->stage]));
