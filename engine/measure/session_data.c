@@ -72,7 +72,8 @@ static at_status run_reference_on(at_session *s, at_dataset *other, at_moved *mo
 }
 
 /* Other data, and the outputs as they should be for it. What is not a number is in the first one.
- */
+ * Other fills are drawn as large as they are: exponentials of some draws overflow on purpose, and
+ * most outputs of a softmax are 0 then. */
 static at_status prepare_other(at_session *s, int number, at_error *err) {
     at_dataset *other = &s->bench->others[number];
     const at_draw *draw = other->rule.draw;
