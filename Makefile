@@ -453,7 +453,7 @@ $(B)/bench/peers_onednn.o $(B)/bench/peers_onednn_lstm.o: .FORCE
 VERSION = $(shell sed -n 's/.*AT_VERSION "\(.*\)"/\1/p' engine/version.h)
 ZSH_FOLDER ?= share/zsh/site-functions
 # The library finds its worker by that path, and a program both by pkg-config.
-ifneq ($(and $(filter install uninstall,$(MAKECMDGOALS)),$(filter-out /%,$(firstword $(PREFIX)))),)
+ifneq ($(and $(filter install uninstall,$(MAKECMDGOALS)),$(filter-out /%,$(or $(firstword $(PREFIX)),none))),)
 $(error PREFIX=$(PREFIX): an absolute path is accepted, such as $(CURDIR)/$(PREFIX))
 endif
 LIBDIR ?= lib

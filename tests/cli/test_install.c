@@ -151,16 +151,22 @@ static void uninstall(void **state) {
     cli_expect(0, "test -z \"$(find 'a place/usr/local' -mindepth 1)\"");
 }
 
-/* The library finds its worker by it, and takes no relative path. */
+/* The library finds its worker by it, and takes no relative path. An empty one, as of a variable
+ * that is not set, was the system's root. */
 static void relative_prefix(void **state) {
     (void)state;
-    static const char *const goals[] = {"install", "uninstall"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const goals[] = {"install", "uninstall"}, *const prefixes[] = {"rel/pre",
+                                                                                      ""};
+    for (int i = 0; i < 4; i++) {
+        const char *prefix = prefixes[i % 2];
         const cli_result *r =
-            cli_run("env -u MAKEFLAGS -u MAKELEVEL make -s -C '%s' %s B=%s PREFIX=rel/pre", sources,
-                    goals[i], build);
+            cli_run("env -u MAKEFLAGS -u MAKELEVEL make -s -C '%s' -n %s B=%s PREFIX=%s", sources,
+                    goals[i / 2], build, prefix);
+        char wanted[80];
+        snprintf(wanted, sizeof wanted, "PREFIX=%s: an absolute path is accepted, such as /",
+                 prefix);
         assert_int_equal(r->status, 2);
-        assert_non_null(strstr(r->err, "PREFIX=rel/pre: an absolute path is accepted, such as /"));
+        assert_non_null(strstr(r->err, wanted));
     }
 }
 
