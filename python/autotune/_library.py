@@ -158,7 +158,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "isa": (TEXT, [POINTER]),
     "kernel_entity": (TEXT, [POINTER]),
     "kernel_source": (TEXT, [POINTER]),
-    "model_load": (POINTER, [POINTER] + [TEXT] * 4),
+    "model_load_until": (POINTER, [POINTER] + [TEXT] * 5),
     "model_free": (None, [POINTER]),
     "model_input_count": (INT, [POINTER]),
     "model_output_count": (INT, [POINTER]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -80,20 +80,26 @@ def load_model(
     log: str | os.PathLike[str] | None = None,
     dims: Mapping[str, int] | None = None,
     sets: Mapping[str, Any] | None = None,
+    until: Sequence[str] | None = None,
 ) -> Model:
     """The network of an ONNX file, with the kernels that ``autotune model.onnx`` found.
 
     ``log`` is what that search wrote; parts that it does not have take their configuration without
-    tuning. ``dims`` are sizes that the file leaves open, ``sets`` inputs that are constants. Nothing
-    is measured.
+    tuning. ``dims`` are sizes that the file leaves open, ``sets`` inputs that are constants, ``until``
+    names of values within the network, which are the outputs then. Nothing is measured.
     """
     handle = Handle()
 
     def text(pairs: Mapping[str, Any] | None) -> bytes | None:
         return bytes_of(",".join(f"{k}={v}" for k, v in pairs.items())) if pairs else None
 
+    if isinstance(until, str):
+        raise TypeError(f"until is {until!r}; a list of names is accepted")
+    names = None if until is None else bytes_of(",".join(until))
     pointer = handle.check_pointer(
-        library.model_load(handle.pointer, bytes_of(path), bytes_of(log), text(dims), text(sets))
+        library.model_load_until(
+            handle.pointer, bytes_of(path), bytes_of(log), text(dims), text(sets), names
+        )
     )
     return Model(handle, pointer, os.fspath(path))
 

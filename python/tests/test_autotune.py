@@ -400,6 +400,19 @@ class Models(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "int64"):
             model(ids.astype(np.int32))
 
+    def test_values_to_end_with(self):
+        path = os.environ["AUTOTUNE_MODEL"]
+        model = autotune.load_model(path, dims={"N": 2}, until=["m"])
+        self.assertEqual([v.name for v in model.outputs], ["m"])
+        whole = autotune.load_model(path, dims={"N": 2})
+        ids = np.arange(10).reshape(2, 5) % 6
+        np.testing.assert_allclose(np.maximum(model(ids), 0), whole(ids), atol=1e-5)
+        self.assertLess(model(ids).min(), 0)
+        with self.assertRaisesRegex(autotune.AutotuneError, "no output of a node"):
+            autotune.load_model(path, dims={"N": 2}, until=["none"])
+        with self.assertRaisesRegex(TypeError, "list of names"):
+            autotune.load_model(path, dims={"N": 2}, until="m")
+
 
 if __name__ == "__main__":
     unittest.main()
