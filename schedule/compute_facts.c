@@ -356,7 +356,7 @@ typedef struct unknown_entry {
     bool any;
 } unknown_entry;
 
-/* Of what bits are taken from it does not matter. */
+/* An entry of which bits are taken may have any value: the bits are within bounds. */
 static at_walk find_unknown(const at_expr *e, void *ctx) {
     unknown_entry *x = ctx;
     if (e->op == AT_X_BIT_AND || e->op == AT_X_BIT_OR || e->op == AT_X_SHIFT_RIGHT)

@@ -118,8 +118,8 @@ void data_find_sizes(data_ruler *r);
 /* The fill of an input or weight of floats beside integers, whose results are rounded to a type:
  * most results lie within the type, or, is_large, they are as large as the integers. */
 at_fill data_fill_in_steps(data_ruler *r, int tensor, bool is_large);
-/* Of which power of two integers are multiples whose sums, and sums of products of bytes, are to be
- * multiples of 2 to the power of `bits`: at_fill.coarse. */
+/* at_fill.coarse of integers whose sums, and sums of products of bytes, are to be multiples of 2 to
+ * the power of `bits`. */
 enum { DATA_COARSE = 8 };
 int data_coarse(at_type type, int bits);
 /* Does an expression read a tensor of that role, itself or through stages? */

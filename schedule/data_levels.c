@@ -6,7 +6,7 @@
 #include <math.h>
 
 enum {
-    MOST_HITS = 16,        /* that count of one condition */
+    MOST_HITS = 16,        /* of one condition: more do not count */
     MOST_NUMBER = 1 << 20, /* that sums are compared with */
     MOST_TRIED = 12,       /* of its divisors */
     MOST_ODD = 1 << 10     /* times a power of two, of floats */

@@ -409,8 +409,8 @@ static bool is_element(const at_compute *c, const at_expr *e) {
     return e->op == AT_X_INDEX && c->tensors[e->ref].role != AT_ROLE_STAGE;
 }
 
-/* Where e divides by a number, so that few integers lie half between two results: of which power of
- * two those are multiples that often do. 0: it does not. */
+/* Where e divides by a number, so that few integers lie half between two results: multiples of 2 to
+ * the power of this often do. 0: it does not divide so. */
 static int coarse_for(const at_compute *c, const at_expr *e) {
     enum { FEW = 4 }; /* one of 2^FEW */
     if (e->nargs < 2) return 0;
