@@ -264,7 +264,7 @@ at_expr *at_join_simplify(at_arena *a, const at_expr *e, const at_joined_axis *a
     if (e->op == AT_X_NAME)
         return at_copy(a, e, sizeof *e); /* it says which axis goes with which */
     if (is_integer(e) && sum_of(&m, e, &s)) return expr_of(a, &s);
-    if (e->op >= AT_X_LT && e->op <= AT_X_NE && is_integer(e->arg[0]) && is_integer(e->arg[1])) {
+    if (at_op_compares(e->op) && is_integer(e->arg[0]) && is_integer(e->arg[1])) {
         sum y = {0}, less = {0};
         bool simple = sum_of(&m, e->arg[0], &s) && sum_of(&m, e->arg[1], &y) &&
                       add_sum(&less, 1, &s) && add_sum(&less, -1, &y);

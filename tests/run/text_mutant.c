@@ -87,7 +87,7 @@ static at_op other_op(at_op op, at_rng *rng) {
 /* One operand alone, or another operation. */
 static at_expr *change_binary(at_arena *a, const at_compute *c, at_expr *e, bool in_index,
                               at_rng *rng, const char **what) {
-    const bool is_logical = e->op >= AT_X_LT && e->op <= AT_X_NE;
+    const bool is_logical = at_op_compares(e->op);
     if (!is_logical && one_of(rng, 2)) {
         at_expr *x = e->arg[one_of(rng, 2)];
         if (!in_index && is_float(c, e) && !is_float(c, x)) x = node(a, AT_X_MUL, real(a, 1), x);
