@@ -117,7 +117,7 @@ static bool was_meant_as_args(const at_options *o, const char *word) {
            word[strcspn(word, "/ .")] == '\0';
 }
 
-/* What is of one template alone. */
+/* The space, and the derivation, are of one template. */
 static at_status refuse_operator(const at_options *o, at_error *err) {
     const at_template_row *row;
     const char *last = "", *name;

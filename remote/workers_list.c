@@ -122,7 +122,7 @@ static at_status read_folder(at_arena *a, const at_spot *s, state_list *out, at_
     return AT_OK;
 }
 
-/* One that ends before it was asked is a place without an answer. */
+/* An ssh that ends before it was asked leaves its place without an answer, and does not end us. */
 static at_status ask_safely(at_arena *a, const at_spot *s, const volatile int *stop,
                             state_list *out, at_error *err) {
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
