@@ -30,14 +30,14 @@ static at_status check_once(at_arena *a, const char *option, const char *const *
 static at_status read_array(at_net_arrays *x, const char *option, const char *item,
                             at_net_tensor *out, at_error *err) {
     const char *path = file_in(item);
-    at_input in;
+    at_input in = {0};
     const int64_t *entries = NULL;
-    if (at_input_integers(x->arena, path, &in, &entries, NULL) != AT_OK) {
-        entries = NULL;
-        at_status s = at_input_read(x->arena, path, &in, err);
+    at_status s = at_input_integers(x->arena, path, &in, &entries, err);
+    if (s != AT_OK && !in.is_whole) {
+        s = at_input_read(x->arena, path, &in, err);
         if (s == AT_OK && in.sparse) s = at_fail(err, AT_E_INPUT, "%s: is no array", path);
-        if (s != AT_OK) return at_fail_at(err, "%s %s: ", option, name_in(x->arena, item));
     }
+    if (s != AT_OK) return at_fail_at(err, "%s %s: ", option, name_in(x->arena, item));
     *out = (at_net_tensor){.name = name_in(x->arena, item),
                            .type = entries ? AT_NET_INT64 : AT_NET_FLOAT,
                            .rank = in.num_dims,
@@ -68,16 +68,33 @@ static void fill(const at_net_value *v, at_rng *rng, void *out) {
     }
 }
 
-/* Elements in the type that the input has; NULL: seeded ones. */
-static const void *elements_of(at_net_arrays *x, const at_net_tensor *t, const at_net_value *v,
-                               at_rng *rng) {
-    const bool is_exact = t && t->type == AT_NET_INT64 && v->type == AT_NET_UINT64;
-    if (t && (t->type == v->type || is_exact)) return t->data;
+/* Whole numbers are held as they are, others rounded; a truth value is whether one is not 0. */
+static at_status check_held(const at_net_tensor *t, const at_net_value *v, const void *data,
+                            at_error *err) {
+    if (at_net_type_is_float(v->type) || v->type == AT_NET_BOOL) return AT_OK;
+    for (int64_t i = 0; i < v->elements; i++) {
+        const double given = at_net_element(t->type, t->data, i);
+        if (at_net_element(v->type, data, i) == given) continue;
+        return at_fail(err, AT_E_INPUT,
+                       "--input %s: element %lld is %.10g; numbers of %s are accepted", t->name,
+                       (long long)i, given, at_net_type_name(v->type));
+    }
+    return AT_OK;
+}
+
+/* Elements in the type that the input has; t is NULL: seeded ones. */
+static at_status elements_of(at_net_arrays *x, const at_net_tensor *t, const at_net_value *v,
+                             at_rng *rng, const void **out, at_error *err) {
+    if (t) *out = t->data;
+    if (t && t->type == v->type) return AT_OK;
+    const bool is_same = t && t->type == AT_NET_INT64 && v->type == AT_NET_UINT64;
+    if (is_same) return check_held(t, v, t->data, err);
     void *data = at_alloc(x->arena, (size_t)v->elements * (size_t)at_net_type_bytes(v->type) + 1);
+    *out = data;
     if (!t) fill(v, rng, data), x->num_random++;
     for (int64_t i = 0; t && i < v->elements; i++)
         at_net_store(v->type, data, i, at_net_element(t->type, t->data, i));
-    return data;
+    return t ? check_held(t, v, data, err) : AT_OK;
 }
 
 /* Which of these inputs or outputs has the name. */
@@ -194,7 +211,7 @@ at_status at_net_arrays_open(at_arena *a, const at_options *o, at_net_arrays *ou
     for (int i = 0; i < x->net->inputs.len; i++) {
         const at_net_value *v = &x->net->values.data[x->net->inputs.data[i]];
         bool unused;
-        x->inputs[i] = elements_of(x, array_of(x, v->name, &unused), v, &rng);
+        AT_TRY(elements_of(x, array_of(x, v->name, &unused), v, &rng, &x->inputs[i], err));
     }
     return AT_OK;
 }

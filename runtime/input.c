@@ -18,7 +18,7 @@ at_status at_input_integers(at_arena *a, const char *path, at_input *out, const 
         return at_fail(err, AT_E_USAGE, "%s: the name of a file of integers ends in .npy", path);
     AT_TRY(read_bytes(a, path, &bytes, &len, err));
     AT_TRY(at_npy_open(path, bytes, len, &x, err));
-    *out = (at_input){.num_dims = x.num_dims};
+    *out = (at_input){.num_dims = x.num_dims, .is_whole = strchr("biu", x.descr[1]) != NULL};
     memcpy(out->dims, x.dims, sizeof x.dims);
     return at_npy_integers(a, &x, entries, err);
 }

@@ -26,7 +26,8 @@ void *at_store_at(at_store *s, int64_t offset); /* valid until the next reserve 
 
 #define AT_INPUT_DIMS 32
 typedef struct at_input {
-    bool sparse; /* a matrix of which blocks are stored; else an array */
+    bool sparse;   /* a matrix of which blocks are stored; else an array */
+    bool is_whole; /* elements are integers or truth values */
     int num_dims;
     int64_t dims[AT_INPUT_DIMS]; /* in elements; of a matrix: rows, columns */
     int64_t r, c, nnz;           /* sparse: rows and columns of a block, number of blocks */
@@ -37,7 +38,8 @@ typedef struct at_input {
 /* AT_E_INPUT: path, and what is wrong with the file; AT_E_USAGE: no name of a format. Lives in a.
  */
 at_status at_input_read(at_arena *a, const char *path, at_input *out, at_error *err);
-/* An array of integers, .npy; in has its dimensions and no values. Errors as above. */
+/* An array of integers, .npy; out has its dimensions and no values. Errors as above, is_whole where
+ * an integer is the mistake. */
 at_status at_input_integers(at_arena *a, const char *path, at_input *out, const int64_t **entries,
                             at_error *err);
 /* Appends an array, .npy; descr as NumPy has it: "<f4". */

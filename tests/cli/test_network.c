@@ -62,6 +62,35 @@ static void run(void **state) {
     expect_text(r->out, "y float32[2, 2]: 4, -1, 8, -2\n");
 }
 
+/* A whole number comes as it is, or not at all. */
+static void whole_numbers(void **state) {
+    (void)state;
+    static const struct {
+        at_net_type type;
+        const char *name;
+    } types[] = {{AT_NET_INT32, "int32"}, {AT_NET_UINT64, "uint64"}};
+    at_error err;
+    for (int k = 0; k < 2; k++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "i", types[k].type, "1,1");
+        onnx_node(&g, "Cast", "i", "y", "to=1");
+        onnx_output(&g, "y");
+        assert_int_equal(onnx_write(&g, 13, "whole.onnx", &err), AT_OK);
+        cli_write_array("i.npy", "<i8", 1, 1, "\7\0\0\0\0\0\0\0", 8);
+        expect_text(cli_expect(0, "./autotune run whole.onnx --input i=i.npy")->out, "[1, 1]: 7\n");
+        cli_write_array("i.npy", "<f4", 1, 1, "\0\0\x60\x40", 4);
+        expect_error(4, "./autotune run whole.onnx --input i=i.npy",
+                     at_format(arena, "--input i: element 0 is 3.5; numbers of %s are accepted",
+                               types[k].name));
+    }
+    cli_write_array("i.npy", "<i8", 1, 1, "\376\377\377\377\377\377\377\377", 8);
+    expect_error(4, "./autotune run whole.onnx --input i=i.npy",
+                 "--input i: element 0 is -2; numbers of uint64 are accepted");
+    cli_write_array("i.npy", "<u8", 1, 1, "\377\377\377\377\377\377\377\377", 8);
+    expect_error(4, "./autotune run whole.onnx --input i=i.npy",
+                 "i.npy: element 0 is 18446744073709551615; up to 2^63 - 1 is read");
+}
+
 /* An array without axes is a single number, for whatever has one element. */
 static void number(void **state) {
     (void)state;
@@ -287,6 +316,7 @@ int main(void) {
         cmocka_unit_test(number),          cmocka_unit_test(expected),
         cmocka_unit_test(proposed),        cmocka_unit_test(overflow),
         cmocka_unit_test(outputs_refused), cmocka_unit_test(estimated),
-        cmocka_unit_test(refused),         cmocka_unit_test(named)};
+        cmocka_unit_test(refused),         cmocka_unit_test(named),
+        cmocka_unit_test(whole_numbers)};
     return cmocka_run_group_tests_name("cli/network", tests, setup, teardown);
 }
