@@ -125,9 +125,9 @@ static at_status convert_t1(const at_options *o, conversion *c, at_text *text, a
     const at_json *file;
     int left;
     AT_TRY(at_read_file(c->arena, path, MOST_BYTES, &bytes, &size, err));
-    if (at_json_parse(c->arena, bytes, size, &file, err) != AT_OK ||
-        at_head_of_t1(c->arena, file, path, text, &left, err) != AT_OK) {
-        at_fail_at(err, "%s: ", path);
+    const bool is_json = at_json_parse(c->arena, bytes, size, &file, err) == AT_OK;
+    if (!is_json || at_head_of_t1(c->arena, file, path, text, &left, err) != AT_OK) {
+        at_fail_at(err, is_json ? "%s: " : "%s: no T1 file: ", path);
         return err->status = AT_E_INPUT;
     }
     if (left)

@@ -137,7 +137,8 @@ static void mistakes(void **state) {
         assert_non_null(strstr(err, "t1.json: "));
     }
     cli_write("t1.json", "{\"a\": ");
-    cli_expect(4, "./autotune convert t1.json --to head");
+    const char *err = cli_expect(4, "./autotune convert t1.json --to head")->err;
+    assert_non_null(strstr(err, "t1.json: no T1 file: JSON, column "));
 }
 
 int main(void) {
