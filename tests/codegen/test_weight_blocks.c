@@ -170,31 +170,43 @@ static void inputs(void **state) {
     at_arena_free(a);
 }
 
-/* Of what one row goes along every fourth line is asked for, 8 KB ahead. */
-static void every_fourth(void **state) {
-    (void)state;
-    static const program row = {"row", "P=4 K=256 p=4 x=64 k=256",
-                                "a[K] : input\n"
-                                "w[P, K, 64] : weight\n"
-                                "out[y:64*P] = sum(k:K) a[k] * w[y/64, k, y%64]\n",
-                                "p, k, x:vec =>\n"
-                                "    @out = {p, x}/y // k\n"};
+/* Lines of weights that rows of a tile go along, 256 steps of 64: one of `apart` is asked for, 8 KB
+ * ahead, each before it is read. */
+static void check_rows(const program *rows, int apart) {
     at_arena *a = at_arena_new();
     asked *x = AT_NEW(a, asked);
-    lowered(a, &row, at_target_find("avx512"), x);
+    lowered(a, rows, at_target_find("avx512"), x);
     for (int i = 0; i < 4 * 256 * 64 / LINE; i++) {
         const int before = x->first_read[i] - x->first_asked[i];
-        if (!x->first_read[i]) fail_msg("line %d is not read", i);
-        if (i % 4 ? x->first_asked[i] : i >= 128 && (before < 124 || before > 132))
-            fail_msg("line %d is asked for %d reads before it is read", i, before);
+        if (!x->first_read[i]) fail_msg("%s: line %d is not read", rows->name, i);
+        if (i % apart ? x->first_asked[i] : i >= 128 && (before < 124 || before > 132))
+            fail_msg("%s: line %d is asked for %d reads before it is read", rows->name, i, before);
     }
-    assert_int_equal(x->asks, 4 * 256);
+    assert_int_equal(x->asks, 4 * 256 * 4 / apart);
     at_arena_free(a);
+}
+
+#define ROWS(num)                                                                                  \
+    "P=4 Y=" num " K=256 p=4 y=" num " x=64 k=256",                                                \
+        "a[Y, K] : input\n"                                                                        \
+        "w[P, K, 64] : weight\n"                                                                   \
+        "out[y:Y, z:64*P] = sum(k:K) a[y, k] * w[z/64, k, z%64]\n",                                \
+        "p, k, y:unroll, x:vec =>\n"                                                               \
+        "    @out = y, {p, x}/z // k\n"
+
+/* What few rows go along is brought by the machine, too; beside the products of many an asking for
+ * each line is little. */
+static void rows(void **state) {
+    (void)state;
+    static const program few[] = {{"one row", ROWS("1")}, {"four rows", ROWS("4")}},
+                         many[] = {{"five rows", ROWS("5")}, {"six rows", ROWS("6")}};
+    for (int i = 0; i < 2; i++) check_rows(&few[i], 4);
+    for (int i = 0; i < 2; i++) check_rows(&many[i], 1);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops), cmocka_unit_test(lines),
                                        cmocka_unit_test(few_turns), cmocka_unit_test(inputs),
-                                       cmocka_unit_test(every_fourth)};
+                                       cmocka_unit_test(rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
