@@ -9,7 +9,8 @@
 enum { AT_X86_NUM_CORES = 11, AT_AARCH64_NUM_CORES = 5 };
 extern const at_core at_x86_cores[AT_X86_NUM_CORES], at_aarch64_cores[AT_AARCH64_NUM_CORES];
 /* The text of files of speeds, one machine each. */
-extern const char at_x86_speeds_sapphirerapids[], at_x86_speeds_znver3[], at_x86_speeds_znver5[];
+extern const char at_x86_speeds_sapphirerapids[], at_x86_speeds_znver3[], at_x86_speeds_znver4[],
+    at_x86_speeds_znver5[];
 
 /* tile_work.c: one call of a tile. trips: its passed trip counts. */
 typedef struct at_tile_work {

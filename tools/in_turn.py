@@ -29,13 +29,15 @@ def kernel_of(what, args, data, **of):
     its code. what: a file of a computation, or a template's name. data: arrays by the names of tensors, which kernels of one
     computation share; those that are not there yet are put in."""
     import autotune  # use() says where the library is
-    from autotune._arrays import pointers
+    from autotune._arrays import pointers, room
     from autotune._library import library
 
     kernel = autotune.load(what, args, **of)
     for t in kernel.inputs:
-        data.setdefault(t.name, drawn(t))
-    out = [data.setdefault(t.name, numpy.empty(t.shape, t.dtype)) for t in kernel.outputs]
+        if t.name not in data:
+            data[t.name] = room(t.shape, t.dtype)
+            data[t.name][...] = drawn(t)
+    out = [data.setdefault(t.name, room(t.shape, t.dtype)) for t in kernel.outputs]
     packed = kernel.pack(**{t.name: data[t.name] for t, s in zip(kernel._all, kernel._tensors) if s.is_packed})
     if not packed._function:  # nothing is packed
         tensors = pointers([data[t.name] for t in kernel.inputs] + out)

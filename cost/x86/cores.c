@@ -14,6 +14,7 @@
 
 AT_TEXT_OF_FILE(at_x86_speeds_sapphirerapids, "cost/x86/speeds_sapphirerapids.json");
 AT_TEXT_OF_FILE(at_x86_speeds_znver3, "cost/x86/speeds_znver3.json");
+AT_TEXT_OF_FILE(at_x86_speeds_znver4, "cost/x86/speeds_znver4.json");
 AT_TEXT_OF_FILE(at_x86_speeds_znver5, "cost/x86/speeds_znver5.json");
 
 /* ---- facts of cores -------------------------------------------------------------------------- */
@@ -108,7 +109,7 @@ const at_core at_x86_cores[] = {
      .issue = 6,
      .window = 320,
      CACHES(32, 1024, 32),
-     .speeds = at_x86_speeds_znver5,
+     .speeds = at_x86_speeds_znver4,
      .source = "AMD 57647; chipsandcheese.com, Zen 4; uops.info ZEN4"},
     {.names = "znver5",
      PER_CYCLE(2, 2, 4, 4, 2, 2, 2, 2, 1),

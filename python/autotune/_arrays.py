@@ -9,6 +9,8 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
+_LINE = 64  # bytes
+
 
 @dataclass(frozen=True)
 class Tensor:
@@ -80,10 +82,18 @@ def bind(tensors: Sequence[Tensor], given: Sequence[Any], named: Mapping[str, An
     return arrays
 
 
+def room(shape: Any, dtype: Any) -> Any:
+    """A new array that begins with a line of the caches, so that no vector of a row reaches into two."""
+    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    bytes_ = np.empty(size + _LINE, np.uint8)
+    first = -bytes_.ctypes.data % _LINE
+    return bytes_[first : first + size].view(dtype).reshape(shape)
+
+
 def outputs(tensors: Sequence[Tensor], out: Any, inputs: Sequence[Any]) -> list[Any]:
     """New arrays, or those of ``out``, which are written where they lie."""
     if out is None:
-        return [np.empty(t.shape, t.dtype) for t in tensors]
+        return [room(t.shape, t.dtype) for t in tensors]
     arrays = list(out) if isinstance(out, (tuple, list)) else [out]
     if len(arrays) != len(tensors):
         raise TypeError(f"out has {len(arrays)} arrays; there are {len(tensors)} outputs")
@@ -112,7 +122,7 @@ class Workspace(threading.local):
     """Memory of a thread's own, so that any number of threads may call at once."""
 
     def __init__(self, size: int) -> None:
-        self.array = np.empty(max(size, 1), np.uint8)
+        self.array = room(max(size, 1), np.uint8)
 
     @property
     def pointer(self) -> int:

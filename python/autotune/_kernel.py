@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import layouts
-from ._arrays import Tensor, Workspace, bind, outputs, pointers, refuse, result, shape_of
+from ._arrays import Tensor, Workspace, bind, outputs, pointers, refuse, result, room, shape_of
 from ._library import Handle, TensorStruct, library
 
 _PACK, _IN_BLOCKS = 1, 2
@@ -113,7 +113,7 @@ class Packed:
         self._orders = [library.order(pointer, i) for i in range(len(structs))]
         self._function = library.function(pointer, _IN_BLOCKS)
         pack = library.function(pointer, _PACK)
-        self._packed = np.empty(max(library.packed_bytes(pointer), 1), np.uint8)
+        self._packed = room(max(library.packed_bytes(pointer), 1), np.uint8)
         self._has_packed = bool(pack)
         if pack:
             _call(pack, ahead, [*self._weights, self._packed])
@@ -139,7 +139,7 @@ class Packed:
             place, tensor = array, kernel._all[i]
             if self._orders[i]:  # in blocks s64 has become s32
                 type_there = np.int32 if tensor.dtype == np.int64 else tensor.dtype
-                place = np.empty(shape_of(t.num_block_dims, t.block_dims), type_there)
+                place = room(shape_of(t.num_block_dims, t.block_dims), type_there)
             if t.is_output:
                 written.append((place, array, self._orders[i]))
             else:

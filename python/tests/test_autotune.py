@@ -206,6 +206,11 @@ class Kernels(InFolder):
         self.assertIs(packed(x=self.x, out=out), out)
         np.testing.assert_array_equal(out, self.x @ self.y)
 
+    def test_what_is_made_begins_with_a_line(self):
+        packed = self.kernel.pack(y=self.y)
+        kept = [packed(self.x) for _ in range(9)] + [packed._packed, packed._workspace.array]
+        self.assertEqual([a.ctypes.data % 64 for a in kept], [0] * len(kept))
+
     def test_data_in_blocks(self):
         task = autotune.Task("conv2d_NCHWc", N=1, IC=16, OC=32, H=9, W=7, KH=3, KW=3, padding=1)
         kernel = task.load(entity="default")

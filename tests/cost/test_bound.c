@@ -358,6 +358,14 @@ static void speeds(void **state) {
     assert_ptr_not_equal(at_speeds_built_in("avx2", amd), at_speeds_built_in("avx2", intel));
     assert_ptr_not_equal(at_speeds_built_in("avx2", amd),
                          at_speeds_built_in("avx2", at_core_find("znver5")));
+    /* One multiply-add of 512 bits a cycle waits for less than two a cycle do, and is half as many.
+     */
+    const at_speeds *of_512 = at_speeds_built_in("avx512", at_core_find("znver4")),
+                    *of_256 = at_speeds_built_in("avx2", at_core_find("znver4"));
+    const float four = 4 * 2 * 16 / of_512->peak_gflops; /* of multiply-adds at the peak, in ns */
+    assert_true(of_512->step_ns[0][3] < 1.1F * four);
+    assert_true(of_512->peak_gflops < 1.1F * of_256->peak_gflops);
+    assert_true(of_512->copy_ns < 2.2F * of_256->copy_ns); /* within the first-level cache */
     assert_string_equal(at_speeds_built_in("avx512", amd)->isa, "avx512");
     assert_string_equal(at_speeds_built_in("avx512", NULL)->isa, "avx512");
     assert_null(at_speeds_built_in("scalar", amd));
