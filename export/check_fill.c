@@ -82,6 +82,17 @@ static const char apart_helper[] =
     "        p[i] = (int)(x > lo ? x : lo);\n"
     "    }\n}\n\n";
 
+/* Do integers of a few bits hide with how many bits a kernel multiplies? Not asked where rounding
+ * may become more (at_compute_has_steps), nor where plain loops take long. */
+static bool wants_reals(const at_face *f, const at_data_rule *rule) {
+    const at_compute *c = f->of->program->compute;
+    const double most_flops = 0x1p29;
+    return rule->is_exact && !f->is_part && !f->of->pattern && !c->in_steps && !c->num_cycles &&
+           !at_compute_has_steps(c) && f->of->flops <= most_flops;
+}
+
+bool at_file_has_limits(const at_filling *with) { return !with->rule.is_exact || with->reals.fill; }
+
 at_status at_file_choose_filling(at_arena *a, const at_face *f, at_filling *out, at_error *err) {
     const at_compute *c = f->of->program->compute;
     const at_file_pattern *p = f->of->pattern;
@@ -103,7 +114,9 @@ at_status at_file_choose_filling(at_arena *a, const at_face *f, at_filling *out,
     const at_data_known known = {
         .entries = entries, .num_entries = num, .bound = bound, .longest = longest};
     out->entries = p ? NULL : entries;
-    return at_data_rule_find(a, c, f->values, &known, &out->rule, err);
+    AT_TRY(at_data_rule_find(a, c, f->values, &known, &out->rule, err));
+    out->reals = (at_draw){.fill = wants_reals(f, &out->rule) ? out->rule.draw[0].fill : NULL};
+    return AT_OK;
 }
 
 /* As at_fill_draw, from a generator of its own. p: where to, as C has it. */
@@ -199,11 +212,11 @@ static void put_extremes_of(at_text *out, const at_face_tensor *t, int at, const
     at_text_add(out, "(placed[k].value);\n");
 }
 
-static void put_extremes(at_text *out, const at_face *f, const at_draw *draw) {
+static void put_extremes(at_text *out, const at_face *f, const at_draw *draw, const char *where) {
     for (int i = 0; i < f->num_inputs; i++) {
         at_text placed = {0};
         put_extremes_of(&placed, &f->tensors[i], i, draw);
-        if (placed.len) at_text_addf(out, "    {\n%s    }\n", placed.data);
+        if (placed.len) at_text_addf(out, "    %s{\n%s    }\n", where, placed.data);
         at_text_free(&placed);
     }
 }
@@ -286,11 +299,11 @@ void at_file_fill(at_text *out, const at_face *f, const at_filling *with, const 
             if (t->tensor == pattern->indptr) indptr = i;
             continue;
         }
-        fill_values(out, t, i, draw, has_wholes(f, with));
+        fill_values(out, t, i, draw, draw != &with->reals && has_wholes(f, with));
         if (at_type_bytes(t->type) == 1) make_halves(out, f->of->program, t, i);
     }
     for (int i = 0; i < f->num_inputs; i++) spare_ends(out, f, with, i, draw);
-    put_extremes(out, f, draw);
+    put_extremes(out, f, draw, with->rule.again ? "if (again % 2 == 0) " : "");
     if (indices >= 0)
         at_text_addf(out, "    at_make_pattern(b%d, b%d, %lldL, %lldL, %lldL, &state);\n", indices,
                      indptr, (long long)pattern->rows, (long long)pattern->columns,
@@ -338,6 +351,7 @@ void at_file_fill_helpers(const at_face *faces, const at_filling *with, int n, a
         lists |= !f->of->pattern && has_lists(f);
         apart |= has_few_bounds(f, &with[i]);
         *(has_wholes(f, &with[i]) ? &whole : &real) |= has_floats(f);
+        real |= with[i].reals.fill && has_floats(f);
         powers |= has_powers(f, &with[i].rule);
     }
     if (any) at_text_add(out, next_2_helper);

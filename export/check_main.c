@@ -68,7 +68,7 @@ static bool has_blocks(const at_face *f, const at_face_tensor *t) {
     return t->row || (f->fast && t->laid_out && !t->ahead);
 }
 
-static void allocate(at_text *out, const at_face *f, bool exact) {
+static void allocate(at_text *out, const at_face *f, bool has_limits) {
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
         const char *type = at_type_of(t->type)->c;
@@ -84,7 +84,7 @@ static void allocate(at_text *out, const at_face *f, bool exact) {
         if (t->is_ordered)
             at_text_addf(out, "    %s *own%d = at_allocate(%lldUL * %d);\n", type, i,
                          (long long)t->elements, bytes);
-        for (int limits = 0; t->is_output && limits < (exact ? 1 : 2); limits++)
+        for (int limits = 0; t->is_output && limits < (has_limits ? 2 : 1); limits++)
             at_text_addf(out, "    %s *%s%d = at_allocate(%lldUL * %d);\n", limits ? "float" : type,
                          limits ? "limit" : "want", i, (long long)t->elements, limits ? 4 : bytes);
     }
@@ -92,7 +92,7 @@ static void allocate(at_text *out, const at_face *f, bool exact) {
         at_text_addf(out, "    void *packed = at_allocate(%s_packed_bytes());\n", f->of->name);
 }
 
-static void release(at_text *out, const at_face *f, bool exact) {
+static void release(at_text *out, const at_face *f, bool has_limits) {
     for (int i = 0; i < f->num; i++) {
         at_text_addf(out, "    free(b%d);\n", i);
         if (f->tensors[i].is_s64) at_text_addf(out, "    free(g%d);\n", i);
@@ -100,7 +100,7 @@ static void release(at_text *out, const at_face *f, bool exact) {
         if (f->tensors[i].is_ordered) at_text_addf(out, "    free(own%d);\n", i);
         if (!f->tensors[i].is_output) continue;
         at_text_addf(out, "    free(want%d);\n", i);
-        if (!exact) at_text_addf(out, "    free(limit%d);\n", i);
+        if (has_limits) at_text_addf(out, "    free(limit%d);\n", i);
     }
     if (f->packs) at_text_add(out, "    free(packed);\n");
     at_text_add(out, "    free(workspace);\n    free(reference_workspace);\n");
@@ -211,7 +211,7 @@ static void own_order(at_text *out, const at_face *f, int i) {
                      (int)at_type_bytes(t->type));
 }
 
-static void list_buffers(at_text *out, const at_face *f, bool exact) {
+static void list_buffers(at_text *out, const at_face *f, bool has_limits) {
     at_text_add(out, "    void *buf[] = {");
     for (int i = 0; i < f->num; i++)
         at_text_addf(out, "%s%d, ",
@@ -219,7 +219,7 @@ static void list_buffers(at_text *out, const at_face *f, bool exact) {
                      : f->tensors[i].is_ordered ? "own"
                                                 : "b",
                      i);
-    for (int i = f->num_inputs; i < f->num && !exact; i++) at_text_addf(out, "limit%d, ", i);
+    for (int i = f->num_inputs; i < f->num && has_limits; i++) at_text_addf(out, "limit%d, ", i);
     at_text_add(out, "0};\n");
 }
 
@@ -348,15 +348,19 @@ static void time_it(at_arena *a, at_text *out, const at_face *f, bool exact) {
     at_text_add(out, "    printf(\"\\n\");\n");
 }
 
-/* What the kernel and the reference make of the data that are there. */
-static void run_reference(at_arena *a, at_text *out, const at_face *f) {
+/* What a reference is called behind the kernel's name: with limits of its own where exact draws
+ * have none. */
+static const char plain_reference[] = "reference", with_limits[] = "limits";
+
+/* What it makes of the data that are there. */
+static void run_reference(at_arena *a, at_text *out, const at_face *f, const char *reference) {
     const at_compute *c = f->of->program->compute;
     widen(out, f);
     for (int i = f->num_inputs; i < f->num; i++)
         if (c->tensors[f->tensors[i].tensor].lies_in) clear(a, out, f, i);
     for (int i = 0; i < f->num; i++)
         if (f->tensors[i].is_ordered) own_order(out, f, i);
-    at_text_addf(out, "    %s_reference(buf, reference_workspace, 0);\n", f->of->name);
+    at_text_addf(out, "    %s_%s(buf, reference_workspace, 0);\n", f->of->name, reference);
 }
 
 static void call_and_compare(at_arena *a, at_text *out, const at_face *f, bool exact) {
@@ -387,31 +391,46 @@ static void call_again(at_arena *a, at_text *out, const at_face *f, bool exact) 
     at_text_add(out, "    }\n");
 }
 
-/* The kernel on each set of data, the first one last: times are its. */
+/* Each of the functions on the data that are there. */
+static void check_functions(at_arena *a, at_text *out, const at_family *family, const at_face *f,
+                            bool exact, const char *reference) {
+    run_reference(a, out, f, reference);
+    if (f->name && !f->is_part) {
+        at_text_addf(out, "    %s(", f->name);
+        buffers(out, f, AT_CALL_PLAIN, "");
+        compare(a, out, f, exact);
+    }
+    if (f->name && family) {
+        call_family(out, family, f);
+        compare(a, out, f, exact);
+    }
+    if (f->fast || f->is_part) run_fast(a, out, f, exact);
+}
+
+/* The kernel on each set of data, the first one last: times are its. Where draws are made again,
+ * the generator goes on, and every other time no element has a value of its own. */
 static void check_draws(at_arena *a, at_text *out, const at_family *family, const at_face *f,
                         const at_filling *with) {
     const bool exact = with->rule.is_exact;
-    list_buffers(out, f, exact);
+    const int64_t times = with->rule.again / with->rule.num_draws + 1;
+    list_buffers(out, f, at_file_has_limits(with));
+    if (with->reals.fill) {
+        at_file_fill(out, f, with, &with->reals);
+        check_functions(a, out, family, f, false, with_limits);
+    }
     if (with->rule.cover.covers.len) {
         at_file_fill(out, f, with, &with->rule.cover);
         at_file_begin_cover(out, f, &with->rule.cover);
-        run_reference(a, out, f);
+        run_reference(a, out, f, plain_reference);
         run_fast(a, out, f, exact);
         at_file_end_cover(out, f, &with->rule.cover);
     }
     for (int draw = with->rule.num_draws; draw-- > 0;) {
+        if (with->rule.again)
+            at_text_addf(out, "    for (int again = %lld; again-- > 0;) {\n", (long long)times);
         at_file_fill(out, f, with, &with->rule.draw[draw]);
-        run_reference(a, out, f);
-        if (f->name && !f->is_part) {
-            at_text_addf(out, "    %s(", f->name);
-            buffers(out, f, AT_CALL_PLAIN, "");
-            compare(a, out, f, exact);
-        }
-        if (f->name && family) {
-            call_family(out, family, f);
-            compare(a, out, f, exact);
-        }
-        if (f->fast || f->is_part) run_fast(a, out, f, exact);
+        check_functions(a, out, family, f, exact, plain_reference);
+        if (with->rule.again) at_text_add(out, "    }\n");
     }
     if (f->runs_apart) run_apart(a, out, f, exact);
     call_again(a, out, f, exact);
@@ -424,7 +443,7 @@ static void check(at_arena *a, at_text *out, const at_families *families, const 
     at_text_addf(out, "static int at_check_%s(void) {\n", f->of->name);
     if (!f->is_part) check_cpu(out, f->of, several);
     add_shape(out, families, f);
-    allocate(out, f, exact);
+    allocate(out, f, at_file_has_limits(with));
     if (family)
         at_text_addf(out, "    long bytes = %s_workspace_bytes(&shape, 1);\n", family->name);
     at_text_addf(out,
@@ -439,7 +458,7 @@ static void check(at_arena *a, at_text *out, const at_families *families, const 
     check_draws(a, out, family, f, with);
     say_wrong(out, f, "");
     if (!f->is_part) time_it(a, out, f, exact);
-    release(out, f, exact);
+    release(out, f, at_file_has_limits(with));
     at_text_add(out, "    return 0;\n}\n\n");
 }
 
@@ -460,6 +479,30 @@ static at_face as_written(at_arena *a, const at_face *f) {
     written.tensors = tensors;
     written.values = of->program->values;
     return written;
+}
+
+/* What is computed, without any schedule; *workspace grows to what it takes. */
+static at_status print_reference(at_arena *a, at_text *out, const at_face *f, const char *name,
+                                 bool exact, int64_t *workspace, at_error *err) {
+    const at_compute *c = f->of->program->compute;
+    const char *entry = at_format(a, "%s_%s", f->of->name, name);
+    int64_t own = 0;
+    at_text_addf(out,
+                 "/* What is computed, without any schedule%s. */\n"
+                 "static int %s(void *const buf[], void *workspace, void *par);\n",
+                 exact ? "" : ", and how far a result may be from it", entry);
+    AT_TRY((exact ? at_compute_reference_c : at_compute_limits_c)(a, c, f->values, entry, out, &own,
+                                                                  err));
+    at_text_add(out, "\n");
+    if (own > *workspace) *workspace = own;
+    return AT_OK;
+}
+
+static at_status print_references(at_arena *a, at_text *out, const at_face *f,
+                                  const at_filling *with, int64_t *workspace, at_error *err) {
+    AT_TRY(print_reference(a, out, f, plain_reference, with->rule.is_exact, workspace, err));
+    return with->reals.fill ? print_reference(a, out, f, with_limits, false, workspace, err)
+                            : AT_OK;
 }
 
 at_status at_file_checks(at_arena *a, const at_face *kernels, int n, const at_families *families,
@@ -483,16 +526,9 @@ at_status at_file_checks(at_arena *a, const at_face *kernels, int n, const at_fa
     at_file_half_helpers(faces, n, out);
     if (covers) at_file_cover_helper(out);
     for (int i = 0; i < n; i++) {
-        const at_face *f = &faces[i];
-        const at_compute *c = f->of->program->compute;
-        const char *entry = at_format(a, "%s_reference", f->of->name);
         int64_t workspace = 0;
-        at_text_add(out, "/* What is computed, without any schedule. */\n");
-        at_text_addf(out, "static int %s(void *const buf[], void *workspace, void *par);\n", entry);
-        AT_TRY((with[i].rule.is_exact ? at_compute_reference_c : at_compute_limits_c)(
-            a, c, f->values, entry, out, &workspace, err));
-        at_text_add(out, "\n");
-        check(a, out, families, f, &with[i], workspace, several);
+        AT_TRY(print_references(a, out, &faces[i], &with[i], &workspace, err));
+        check(a, out, families, &faces[i], &with[i], workspace, several);
     }
     return AT_OK;
 }

@@ -125,11 +125,15 @@ void at_family_define(at_arena *a, at_text *out, const at_family *f);
 typedef struct at_filling {
     at_data_rule rule;
     const at_index_range *entries; /* [tensor] of index tensors; NULL: a pattern fills them */
+    /* Where draws are exact: also floats of all bits between the first draw's ends, whose outputs
+     * have limits. fill NULL: there is no such draw. */
+    at_draw reals;
 } at_filling;
 at_status at_file_choose_filling(at_arena *a, const at_face *f, at_filling *out, at_error *err);
 /* What the main needs for the inputs of all faces, and the inputs of one draw. */
 void at_file_fill_helpers(const at_face *faces, const at_filling *with, int n, at_text *out);
 void at_file_fill(at_text *out, const at_face *f, const at_filling *with, const at_draw *draw);
+bool at_file_has_limits(const at_filling *with); /* of the outputs of any draw */
 /* Of floats of 16 bits: what the main needs, and inputs, of a statement that makes floats f. */
 void at_file_half_helpers(const at_face *faces, int n, at_text *out);
 /* What makes an element of a number, ahead of its parenthesis: "at_cut_to_f16" or "(float)". */

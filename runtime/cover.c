@@ -8,10 +8,21 @@ enum { ALWAYS = 16 }; /* of the runs, the first; their order is the parent's */
 /* Of the core's time: of a trial's, of what is timed alone, of a reference. */
 static const int64_t trial_ns = 4000000, alone_ns = 200000000, reference_ns = 400000000;
 
+/* Are inputs others in each run? Then no run is more important than others, and trials, each of
+ * which begins with one of its own, make fewer. */
+static bool is_drawn_again(const at_job *job) {
+    bool any = false;
+    for (int i = 0; i < job->num_bufs; i++)
+        any |= job->bufs[i].role == AT_BUF_IN && job->bufs[i].cover_step;
+    return any;
+}
+
 static int64_t budget_ns(const at_job *job) {
     if (!job->expected_offset) return reference_ns;
-    return job->pairs > 0 ? trial_ns : alone_ns;
+    return job->pairs <= 0 ? alone_ns : is_drawn_again(job) ? trial_ns / 4 : trial_ns;
 }
+
+static int64_t always(const at_job *job) { return is_drawn_again(job) ? 0 : ALWAYS; }
 
 /* The job with the data that runs have; bufs and expected are the copy's own. */
 static at_job with_cover(const at_job *job, at_buf *bufs, int64_t *expected) {
@@ -33,7 +44,11 @@ static void move(const at_inside *in, const at_job *job, const at_place *places,
                  bool back) {
     for (int i = 0; i < job->num_bufs; i++) {
         const at_buf *b = &job->bufs[i];
-        if (b->role != AT_BUF_IN || !b->num_moves) continue;
+        if (b->role != AT_BUF_IN) continue;
+        if (b->cover_step && !back)
+            memcpy(places[i].start, in->store + b->cover_offset + run * b->cover_step,
+                   (size_t)b->size_bytes);
+        if (!b->num_moves) continue;
         const at_move *moves =
             (const at_move *)(const void *)(in->store + b->moves_offset) + run * b->num_moves;
         const size_t bytes = (size_t)at_type_bytes(b->type);
@@ -46,7 +61,7 @@ static void move(const at_inside *in, const at_job *job, const at_place *places,
 
 static void let_write(const at_job *job, const at_place *places) {
     for (int i = 0; i < job->num_bufs; i++)
-        if (job->bufs[i].num_moves)
+        if (job->bufs[i].num_moves || (job->bufs[i].role == AT_BUF_IN && job->bufs[i].cover_step))
             mprotect(places[i].span, (size_t)(places[i].span_end - places[i].span),
                      PROT_READ | PROT_WRITE);
 }
@@ -59,9 +74,9 @@ static void expect_run(const at_job *job, int64_t run, int64_t *expected) {
 
 /* The n-th that is made. */
 static int64_t run_of(const at_job *job, int64_t n) {
-    const int64_t others = job->cover_runs - ALWAYS;
-    if (n < ALWAYS || !job->expected_offset) return n;
-    return ALWAYS + (n - ALWAYS + (int64_t)(job->pair_seed % (uint64_t)others)) % others;
+    const int64_t first = always(job), others = job->cover_runs - first;
+    if (n < first || !job->expected_offset) return n;
+    return first + (n - first + (int64_t)(job->pair_seed % (uint64_t)others)) % others;
 }
 
 static at_job_end run_moved(const at_inside *in, const at_job *job, const at_code *code,
@@ -90,7 +105,7 @@ static at_job_end run_all(const at_inside *in, const at_job *job, const at_code 
         if (!job->expected_offset) at_job_publish(in, job, places, run + 1);
         move(in, job, places, run, true);
         out->cover_runs = n + 1;
-        if ((n >= ALWAYS && at_machine_clock.thread_ns() >= end_ns) || at_run_is_late(&r, 2 * t.ns))
+        if ((n >= always(job) && at_machine_clock.thread_ns() >= end_ns) || at_run_is_late(&r, 2 * t.ns))
             break;
     }
     out->kernel_ns += r.total_ns;

@@ -45,7 +45,8 @@ typedef struct at_buf {
     bool is_fresh, stays;
     /* Of the runs of at_job.cover_runs: where an input lies that they have, and in each run other
      * elements of it are others (at_move, num_moves a run); where an output's expected values (and
-     * limits) of the first run lie, and how many bytes behind those of each next. */
+     * limits) of the first run lie, and how many bytes behind those of each next (cover_step); the
+     * same of an input that is another one in each run, of others cover_step is 0. */
     int64_t cover_offset, moves_offset, cover_step;
     int num_moves;
 } at_buf;

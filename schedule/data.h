@@ -84,6 +84,7 @@ typedef struct at_data_rule {
     int num_draws;
     at_draw draw[AT_MOST_DRAWS];
     at_draw cover; /* one more, which is run again and again; without covers: it is not there */
+    int64_t again; /* else so many runs with other numbers, of the draws in turn */
 } at_data_rule;
 
 /* What is known of the data already. */

@@ -197,6 +197,9 @@ void data_plant_thresholds(data_ruler *r, at_draw *draw);
 /* Rows whose winners are to go from place to place (data_cover.c). */
 void data_cover(const data_ruler *r, at_draw *draw);
 
+/* at_data_rule.again (data_again.c). */
+int64_t data_again(const data_ruler *r);
+
 /* Elements behind each other that a reduction of this input's elements as they are goes over, or,
  * also_within, of anything made of them; 0: there is none. */
 int64_t data_row_of(const data_ruler *r, int tensor, bool also_within);

@@ -560,9 +560,10 @@ static void add_entries(const data_ruler *r, at_data_rule *out) {
 }
 
 /* The values of the first draw without its winners. */
-static void add_cover(const data_ruler *r, at_data_rule *out) {
+static void add_runs(const data_ruler *r, at_data_rule *out) {
     out->cover = (at_draw){.fill = out->draw[0].fill};
     data_cover(r, &out->cover);
+    if (!out->cover.covers.len) out->again = data_again(r);
 }
 
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
@@ -575,7 +576,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
         data_plant_thresholds(&r, &out->draw[0]);
         AT_TRY(data_draw_levels(&r, out, err));
         add_entries(&r, out);
-        add_cover(&r, out);
+        add_runs(&r, out);
         return AT_OK;
     }
     r.look = data_look_new(a, c, values, known, true);
@@ -589,6 +590,6 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     data_plant_thresholds(&r, &out->draw[0]);
     AT_TRY(data_draw_levels(&r, out, err));
     add_entries(&r, out);
-    add_cover(&r, out);
+    add_runs(&r, out);
     return AT_OK;
 }

@@ -23,6 +23,8 @@ typedef struct at_dataset {
                           * behind the expected values lie their limits (at_job) */
     bool is_whole;       /* inputs are integers, though no bound says that all sums are exact */
     int sign;            /* and what theirs is; 0: both */
+    int times_whole;     /* and so many times as large as others are; 0: 1 */
+    bool is_bare;        /* no element has a value of its own: at_draw.extremes */
     at_data_rule rule;   /* what other inputs that have no values of their own are drawn from, */
     int draw;            /* and which of its draws these are */
     double scale;        /* of those that are no integers, see at_dataset_shrink */

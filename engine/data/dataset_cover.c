@@ -1,28 +1,44 @@
 /* engine/data/dataset_cover.c: see dataset_cover.h. */
 #include "engine/data/dataset_cover.h"
 
+#include <string.h>
+
 static const int64_t most_bytes = 32 << 20; /* of what outputs should be, in all runs */
-enum { APART = 16 };
+enum {
+    APART = 64,
+    LARGER = 512 /* integers that no bound says anything of: rarely two sums of them are equal */
+};
 
 static int64_t step_of(const at_dataset *d, int t) {
-    return (at_dataset_expected_bytes(d, t) + APART - 1) / APART * APART;
+    const bool is_output = d->compute->tensors[t].is_output;
+    const int64_t bytes = is_output ? at_dataset_expected_bytes(d, t) : d->size_bytes[t];
+    return (bytes + APART - 1) / APART * APART;
+}
+
+/* Is it others in each run, where no winners move? */
+static bool is_drawn(const at_dataset *d, int t) {
+    const at_role role = d->compute->tensors[t].role;
+    return d->rule.again && role != AT_ROLE_STAGE && !d->given[t] && !d->indices[t];
 }
 
 static int64_t runs_of(const at_dataset *d) {
-    const int64_t runs = at_cover_runs(&d->rule.cover);
+    const int64_t runs = d->rule.again ? d->rule.again : at_cover_runs(&d->rule.cover);
     int64_t step = 1;
-    for (int t = 0; t < d->compute->num_tensors; t++)
-        if (d->compute->tensors[t].is_output) step += step_of(d, t);
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        if (d->compute->tensors[t].is_output) step += at_dataset_expected_bytes(d, t) + APART;
+        if (is_drawn(d, t)) step += d->size_bytes[t] + APART;
+    }
     return runs < most_bytes / step ? runs : most_bytes / step;
 }
 
 bool at_dataset_has_cover(const at_dataset *d) {
     for (int t = 0; t < d->compute->num_tensors; t++)
         if (d->layouts[t] || d->compute->tensors[t].is_held) return false;
-    return runs_of(d) > 0 && !d->is_whole && !d->pattern;
+    return runs_of(d) > 0 && !(d->is_whole && !d->rule.again) && !d->pattern;
 }
 
 void at_dataset_take_cover(at_dataset *d) {
+    if (d->rule.again) return;
     d->rule.draw[0] = d->rule.cover;
     d->draw = 0;
 }
@@ -49,28 +65,53 @@ static void put_moves(const at_dataset *d, int t, const int64_t *order, const at
         }
 }
 
-at_status at_dataset_move(at_arena *a, const at_dataset *d, at_moved *out, at_error *err) {
+/* Winners of one tensor. */
+static at_status take_moves(const at_dataset *d, int t, const int64_t *order, at_moved *m,
+                            at_error *err) {
+    const int64_t bytes = m->runs * m->num[t] * (int64_t)sizeof(at_move);
+    if (!m->num[t]) return AT_OK;
+    AT_TRY(at_store_reserve(d->store, d->compute->tensors[t].name, bytes, &m->moves[t], err));
+    put_moves(d, t, order, m);
+    return AT_OK;
+}
+
+/* Numbers of all runs; fewer where a time limit comes. Every other time elements that have values of
+ * their own are drawn, too; integers that no bound says anything of are small and large in turn. */
+static void draw_again(at_dataset *d, uint64_t seed, at_moved *m) {
+    const at_draw *draw = d->rule.draw;
+    const double scale = d->scale;
+    for (int64_t n = 0; n < m->runs; n++) {
+        d->draw = (int)(n % d->rule.num_draws);
+        d->scale = draw[d->draw].fill == draw[0].fill ? scale : 1;
+        d->times_whole = n % 2 ? LARGER : 1;
+        d->is_bare = n / d->rule.num_draws % 2;
+        if (!at_dataset_fill(d, seed + (uint64_t)n + 1)) m->runs = n;
+        for (int t = 0; t < d->compute->num_tensors && n < m->runs; t++)
+            if (m->step[t] && is_drawn(d, t))
+                memcpy(at_store_at(d->store, m->first[t] + n * m->step[t]),
+                       at_store_at(d->store, d->offset[t]), (size_t)d->size_bytes[t]);
+    }
+}
+
+at_status at_dataset_move(at_arena *a, at_dataset *d, uint64_t seed, at_moved *out, at_error *err) {
     const at_draw *draw = &d->rule.cover;
     const int n = d->compute->num_tensors;
     const int64_t *order = at_cover_order(a, at_cover_runs(draw));
     at_moved m = {.runs = runs_of(d),
                   .moves = AT_NEW_ARRAY(a, int64_t, n),
-                  .expected = AT_NEW_ARRAY(a, int64_t, n),
+                  .first = AT_NEW_ARRAY(a, int64_t, n),
                   .step = AT_NEW_ARRAY(a, int64_t, n),
                   .num = AT_NEW_ARRAY(a, int, n)};
     for (int k = 0; k < draw->covers.len; k++)
         m.num[draw->covers.data[k].tensor] += (int)draw->covers.data[k].rows;
     for (int t = 0; t < n; t++) {
         const at_tensor *x = &d->compute->tensors[t];
-        if (m.num[t]) {
-            AT_TRY(at_store_reserve(d->store, x->name, m.runs * m.num[t] * (int64_t)sizeof(at_move),
-                                    &m.moves[t], err));
-            put_moves(d, t, order, &m);
-        }
-        if (!x->is_output) continue;
+        AT_TRY(take_moves(d, t, order, &m, err));
+        if (!x->is_output && !is_drawn(d, t)) continue;
         m.step[t] = step_of(d, t);
-        AT_TRY(at_store_reserve(d->store, x->name, m.runs * m.step[t], &m.expected[t], err));
+        AT_TRY(at_store_reserve(d->store, x->name, m.runs * m.step[t], &m.first[t], err));
     }
+    if (d->rule.again) draw_again(d, seed, &m);
     *out = m;
     return AT_OK;
 }

@@ -21,8 +21,9 @@ static bool goes_on(const at_dataset *d, int64_t i) {
 /* never_0: blocks of a sparse weight are told from what is not stored. */
 static void fill_values(const at_dataset *d, int t, float *p, int64_t n, bool never_0,
                         at_rng *rng) {
-    const at_fill whole = {.lo = d->sign > 0 ? 1 : -MOST_WHOLE,
-                           .hi = d->sign < 0 ? -1 : MOST_WHOLE,
+    const double most = MOST_WHOLE * (d->times_whole ? d->times_whole : 1);
+    const at_fill whole = {.lo = d->sign > 0 ? 1 : -most,
+                           .hi = d->sign < 0 ? -1 : most,
                            .unit = 1,
                            .has_0 = true};
     const bool is_exact = d->is_exact || d->is_whole;
@@ -158,7 +159,7 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
         else fill_floats(d, t, to, n, &rng);
         filled = at_is_set(d->stop) || !is_late(d);
     }
-    if (filled && !at_is_stopped(d->stop) && !d->is_whole) put_extremes(d);
+    if (filled && !at_is_stopped(d->stop) && !d->is_whole && !d->is_bare) put_extremes(d);
     fill_pattern(d);
     return filled;
 }

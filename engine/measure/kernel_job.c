@@ -7,12 +7,9 @@ static int own(const at_places *where, int tensor) {
 
 static void add_moves(const at_places *where, int tensor, at_buf *b) {
     const at_moved *m = where->moved;
-    if (b->role == AT_BUF_OUT) {
-        b->cover_offset = m->expected[tensor];
-        b->cover_step = m->step[tensor];
-        return;
-    }
-    b->cover_offset = where->cover_at[tensor];
+    b->cover_step = m->step[tensor];
+    b->cover_offset = b->cover_step ? m->first[tensor] : where->cover_at[tensor];
+    if (b->role == AT_BUF_OUT) return;
     b->moves_offset = m->moves[tensor];
     b->num_moves = m->num[tensor];
 }

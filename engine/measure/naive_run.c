@@ -47,14 +47,15 @@ static void add_moves(const at_dataset *d, const at_moved *m, at_job *job, at_bu
     job->cover_runs = m->runs;
     for (int t = 0; t < c->num_tensors; t++) {
         if (!at_dataset_keeps(&c->tensors[t]) || c->tensors[t].is_output) continue;
-        bufs[n].cover_offset = d->offset[t];
+        bufs[n].cover_step = m->step[t];
+        bufs[n].cover_offset = m->step[t] ? m->first[t] : d->offset[t];
         bufs[n].moves_offset = m->moves[t];
         bufs[n++].num_moves = m->num[t];
     }
     for (int limits = 0; limits <= !d->is_exact; limits++)
         for (int t = 0; t < c->num_tensors; t++) {
             if (!c->tensors[t].is_output) continue;
-            bufs[n].cover_offset = m->expected[t] + (limits ? at_limits_at(d->size_bytes[t]) : 0);
+            bufs[n].cover_offset = m->first[t] + (limits ? at_limits_at(d->size_bytes[t]) : 0);
             bufs[n++].cover_step = m->step[t];
         }
 }

@@ -99,12 +99,14 @@ static at_status fill_cover(at_session *s, at_dataset *cover, at_error *err) {
     return status;
 }
 
-/* Of runs whose winners go from place to place. */
+/* Of runs whose winners go from place to place, or whose numbers are others. */
 static at_status prepare_cover(at_session *s, at_error *err) {
     at_dataset *cover = &s->bench->cover;
     if (!cover->store) return AT_OK;
+    cover->is_whole = s->bench->data.is_whole;
+    cover->sign = s->bench->data.sign;
     AT_TRY(fill_cover(s, cover, err));
-    AT_TRY(at_dataset_move(s->arena, cover, &s->bench->moved, err));
+    AT_TRY(at_dataset_move(s->arena, cover, ~s->options.seed, &s->bench->moved, err));
     return run_reference_on(s, cover, &s->bench->moved, err);
 }
 

@@ -17,21 +17,13 @@ AT_AGREES
 
 enum { MOST_BUFS = 600, POINTS = 160, MOST_WORK = 2000000 };
 
-typedef int entry_fn(void *const buf[], void *workspace, void *par);
-
 /* ---- the computation as C ---------------------------------------------------------------------
  */
 
-typedef struct made {
-    void *object;
-    entry_fn *run;
-    int64_t workspace_bytes;
-} made;
-
-static made compile(const text_subject *s, bool has_limits) {
+static text_made compile(const text_subject *s, bool has_limits) {
     at_text source = {0};
     at_error err = {0};
-    made m = {0};
+    text_made m = {0};
     char path[] = "/tmp/autotune-mutant-XXXXXX";
     at_arena *a = at_arena_new();
     if ((has_limits ? at_compute_limits_c : at_compute_reference_c)(
@@ -85,7 +77,7 @@ static void release_apart(const text_subject *s, int draw) {
 
 /* inputs: [tensor], NULL: as the dataset has them. Outputs, then limits, one behind the other, in
  * memory that is shared with a child; NULL: it crashed, as what reads elsewhere may. */
-static char *run(const text_subject *s, const at_dataset *d, char *const *inputs, const made *m,
+static char *run(const text_subject *s, const at_dataset *d, char *const *inputs, const text_made *m,
                  bool has_limits, int64_t *bytes) {
     const at_compute *c = s->compute;
     void *bufs[MOST_BUFS];
@@ -126,7 +118,7 @@ static void put_away(char *out, int64_t bytes) {
 /* ---- the subject ------------------------------------------------------------------------------
  */
 
-static void expect(text_subject *s, at_dataset *d, const made *m) {
+static void expect(text_subject *s, at_dataset *d, const text_made *m) {
     int64_t bytes;
     char *out = run(s, d, NULL, m, !d->is_exact, &bytes), *at = out;
     if (!out) fail_msg("%s: its reference crashed", s->name);
@@ -164,7 +156,8 @@ static void open_cover(text_subject *s, const at_task *task) {
     at_dataset_take_cover(&s->cover);
     s->cover.scale = s->draw[0].scale;
     if (!at_dataset_fill(&s->cover, 0)) fail_msg("%s: not filled", s->name);
-    if (at_dataset_move(s->arena, &s->cover, &s->moved, &err) != AT_OK)
+    s->right = compile(s, !s->cover.is_exact);
+    if (at_dataset_move(s->arena, &s->cover, 1, &s->moved, &err) != AT_OK)
         fail_msg("%s: %s", s->name, err.text);
 }
 
@@ -184,7 +177,7 @@ static void open_draw(text_subject *s, const at_task *task, at_dataset *d, int d
 }
 
 /* The first draw is smaller where most outputs say little, as at_reference_end chooses it. */
-static void expect_of_size(text_subject *s, int draw, const made *m) {
+static void expect_of_size(text_subject *s, int draw, const text_made *m) {
     at_dataset *d = &s->draw[draw];
     double first, share;
     expect(s, d, m);
@@ -222,7 +215,7 @@ void text_subject_open(text_subject *s, const char *name, const char *args) {
     open_draw(s, task, &s->draw[0], 0);
     s->num_draws = s->draw[0].rule.num_draws;
     for (int k = 1; k < s->num_draws; k++) open_draw(s, task, &s->draw[k], k);
-    const made m = compile(s, !s->draw[0].is_exact);
+    const text_made m = compile(s, !s->draw[0].is_exact);
     for (int k = 0; k < s->num_draws; k++) expect_of_size(s, k, &m);
     dlclose(m.object);
     for (int k = 1; k < s->num_draws; k++) put_apart(s, k);
@@ -239,7 +232,7 @@ void text_subject_close(text_subject *s) {
         points_free(s->points[k]);
         at_dataset_free(&s->draw[k]);
     }
-    if (s->cover.store) at_dataset_free(&s->cover);
+    if (s->cover.store) at_dataset_free(&s->cover), dlclose(s->right.object);
     at_arena_free(s->arena);
 }
 
@@ -300,7 +293,7 @@ bool text_subject_differs_in_points(text_subject *s, const text_mutant *m, at_rn
 }
 
 /* Do any elements? */
-static bool differs(const text_subject *s, const made *mutant) {
+static bool differs(const text_subject *s, const text_made *mutant) {
     bool any = false;
     for (int k = 0; k < s->num_draws && !any; k++) {
         const at_dataset *d = &s->draw[k];
@@ -324,6 +317,10 @@ static void move(const text_subject *s, int64_t run, char **kept, bool back) {
     for (int t = 0; t < s->compute->num_tensors; t++) {
         const int num = s->moved.num[t];
         const size_t bytes = (size_t)at_type_bytes(s->compute->tensors[t].type);
+        if (s->moved.step[t] && !s->compute->tensors[t].is_output && !back)
+            memcpy(at_store_at(s->cover.store, s->cover.offset[t]),
+                   at_store_at(s->cover.store, s->moved.first[t] + run * s->moved.step[t]),
+                   (size_t)s->cover.size_bytes[t]);
         if (!num) continue;
         const at_move *moves =
             (const at_move *)at_store_at(s->cover.store, s->moved.moves[t]) + run * num;
@@ -356,7 +353,7 @@ static bool outputs_differ(const text_subject *s, const char *right, const char 
 }
 
 /* In a child: do the two differ in one of the runs? */
-static bool runs_differ(const text_subject *s, const made *right, const made *wrong) {
+static bool runs_differ(const text_subject *s, const text_made *right, const text_made *wrong) {
     const at_dataset *d = &s->cover;
     const int n = s->compute->num_tensors;
     char **kept = AT_NEW_ARRAY(s->arena, char *, n);
@@ -391,22 +388,20 @@ static bool runs_differ(const text_subject *s, const made *right, const made *wr
     return false;
 }
 
-static bool differs_in_cover(const text_subject *s, const made *wrong) {
+static bool differs_in_cover(const text_subject *s, const text_made *wrong) {
     if (!s->cover.store) return false;
-    const made right = compile(s, !s->cover.is_exact);
     int status = 0;
     fflush(NULL);
     const pid_t child = fork();
-    if (!child) _exit(runs_differ(s, &right, wrong));
+    if (!child) _exit(runs_differ(s, &s->right, wrong));
     const bool has_ended = child > 0 && waitpid(child, &status, 0) == child;
-    dlclose(right.object);
     return !has_ended || !WIFEXITED(status) || WEXITSTATUS(status);
 }
 
 bool text_subject_tells_from(const text_subject *s, const char *text) {
     text_subject other = *s;
     other.compute = (at_compute *)(uintptr_t)at_task_compute(any_task(s->arena, text, ""));
-    const made wrong = compile(&other, false);
+    const text_made wrong = compile(&other, false);
     const bool any = differs(s, &wrong) || differs_in_cover(s, &wrong);
     dlclose(wrong.object);
     return any;
@@ -464,7 +459,7 @@ static void open_others(text_subject *s, const text_mutant *m) {
     at_expr *changed = *m->slot;
     if (s->other[0].outputs) return;
     *m->slot = m->before;
-    const made original = compile(s, false);
+    const text_made original = compile(s, false);
     for (int i = 0; i < OTHER_DRAWS; i++) {
         text_other *o = &s->other[i];
         o->inputs = AT_NEW_ARRAY(s->arena, char *, s->compute->num_tensors);
@@ -482,7 +477,7 @@ static void open_others(text_subject *s, const text_mutant *m) {
 }
 
 /* Are all bits of all outputs the same on the other draws? */
-static bool is_same(text_subject *s, const text_mutant *m, const made *mutant) {
+static bool is_same(text_subject *s, const text_mutant *m, const text_made *mutant) {
     bool same = true;
     open_others(s, m);
     for (int i = 0; i < OTHER_DRAWS && same; i++) {
@@ -494,8 +489,9 @@ static bool is_same(text_subject *s, const text_mutant *m, const made *mutant) {
 }
 
 text_verdict text_subject_judge(text_subject *s, const text_mutant *m) {
-    const made mutant = compile(s, false);
-    const text_verdict v = differs(s, &mutant)      ? TEXT_NOTICED
+    const text_made mutant = compile(s, false);
+    const bool any = differs(s, &mutant) || differs_in_cover(s, &mutant);
+    const text_verdict v = any                      ? TEXT_NOTICED
                            : is_same(s, m, &mutant) ? TEXT_SAME
                                                     : TEXT_NOT_NOTICED;
     dlclose(mutant.object);

@@ -14,6 +14,13 @@ typedef struct text_other {
     char *outputs; /* NULL: not yet */
 } text_other;
 
+/* The computation as C, compiled. */
+typedef struct text_made {
+    void *object;
+    int (*run)(void *const buf[], void *workspace, void *par);
+    int64_t workspace_bytes;
+} text_made;
+
 typedef struct text_subject {
     at_arena *arena;
     const char *name;
@@ -27,6 +34,7 @@ typedef struct text_subject {
     char **apart[AT_MOST_DRAWS]; /* [draw][tensor] of inputs, NULL: those of the dataset */
     at_dataset cover;            /* its store is NULL where there is none */
     at_moved moved;
+    text_made right; /* with limits where the cover needs them; where there is one */
     text_other other[OTHER_DRAWS];
     int64_t bytes; /* of their outputs */
 } text_subject;
