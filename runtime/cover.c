@@ -105,7 +105,8 @@ static at_job_end run_all(const at_inside *in, const at_job *job, const at_code 
         if (!job->expected_offset) at_job_publish(in, job, places, run + 1);
         move(in, job, places, run, true);
         out->cover_runs = n + 1;
-        if ((n >= always(job) && at_machine_clock.thread_ns() >= end_ns) || at_run_is_late(&r, 2 * t.ns))
+        if ((n >= always(job) && at_machine_clock.thread_ns() >= end_ns) ||
+            at_run_is_late(&r, 2 * t.ns))
             break;
     }
     out->kernel_ns += r.total_ns;

@@ -1,11 +1,11 @@
-/* schedule/data_again.c: how often draws are made again with other numbers. Where maxima, minima and
- * conditions stand behind each other, as in what goes from step to step, most operands of most
+/* schedule/data_again.c: how often draws are made again with other numbers. Where maxima, minima
+ * and conditions stand behind each other, as in what goes from step to step, most operands of most
  * elements decide nothing on one set of numbers: a kernel may take another one there. */
 #include "schedule/data_int.h"
 
 #include <math.h>
 
-enum { MOST_RUNS = 64, LEAST_RUNS = 4 };
+enum { MOST_RUNS = 512, LEAST_RUNS = 4 };
 /* Terms in all runs; fewer where nothing goes in steps: there elements are seen one by one. */
 #define MOST_WORK 0x1p24
 #define FEW_WORK 0x1p21

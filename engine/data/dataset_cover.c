@@ -75,8 +75,9 @@ static at_status take_moves(const at_dataset *d, int t, const int64_t *order, at
     return AT_OK;
 }
 
-/* Numbers of all runs; fewer where a time limit comes. Every other time elements that have values of
- * their own are drawn, too; integers that no bound says anything of are small and large in turn. */
+/* Numbers of all runs; fewer where a time limit comes. Every other time elements that have values
+ * of their own are drawn, too; integers that no bound says anything of are small and large in turn.
+ */
 static void draw_again(at_dataset *d, uint64_t seed, at_moved *m) {
     const at_draw *draw = d->rule.draw;
     const double scale = d->scale;

@@ -22,10 +22,8 @@ static bool goes_on(const at_dataset *d, int64_t i) {
 static void fill_values(const at_dataset *d, int t, float *p, int64_t n, bool never_0,
                         at_rng *rng) {
     const double most = MOST_WHOLE * (d->times_whole ? d->times_whole : 1);
-    const at_fill whole = {.lo = d->sign > 0 ? 1 : -most,
-                           .hi = d->sign < 0 ? -1 : most,
-                           .unit = 1,
-                           .has_0 = true};
+    const at_fill whole = {
+        .lo = d->sign > 0 ? 1 : -most, .hi = d->sign < 0 ? -1 : most, .unit = 1, .has_0 = true};
     const bool is_exact = d->is_exact || d->is_whole;
     at_fill f = d->is_whole ? whole : d->rule.draw[d->draw].fill[t];
     bool any = false;

@@ -192,6 +192,37 @@ static void edited_wrongly(void **state) {
     expect_wrong(written, lost);
 }
 
+/* Integers of a few bits do not show that a kernel multiplies floats of 16 bits. */
+static void fewer_bits(void **state) {
+    (void)state;
+    static const char form[] = "args M=5, N=32, K=16\nx[M, K] : input\nw[K, N] : weight\n"
+                               "h[m:M, k:K]%s = x[m, k]\n"
+                               "y[m:M, n:N] = sum(k:K) h[m, k]*w[k, n]\n";
+    at_arena *a = at_arena_new();
+    expect_wrong(at_format(a, form, ""), at_format(a, form, " : bf16"));
+    expect_wrong(at_format(a, form, ""), at_format(a, form, " : f16"));
+    at_arena_free(a);
+}
+
+/* Most operands of maxima and minima behind each other decide nothing on one set of numbers; here
+ * one is lost in one element. */
+static void hidden_operands(void **state) {
+    (void)state;
+    static const char form[] =
+        "args H=3, W=2\nx[7, H, W] : input\n"
+        "a[h:H, w:W] = %s\n"
+        "b[h:H, w:W] = max(max(a[h, w] - x[2, h, w], x[3, h, w]), 2*x[4, h, w] - x[2, h, w])\n"
+        "c[h:H, w:W] = b[h, w] > x[5, h, w] + x[4, h, w] ? x[6, h, w] : b[h, w]\n";
+    static const char whole[] = "min(x[0, h, w], x[1, h, w])";
+    at_arena *a = at_arena_new();
+    for (int i = 0; i < 6; i++)
+        expect_wrong(at_format(a, form, whole),
+                     at_format(a, form,
+                               at_format(a, "h == %d && w == %d ? x[%d, h, w] : %s", i / 2, i % 2,
+                                         i % 2, whole)));
+    at_arena_free(a);
+}
+
 /* Sums of bytes lie between the bounds that cut them on some data, so that a kernel with another
  * factor, shift or scale is wrong. */
 static void between_bounds(void **state) {
@@ -441,6 +472,7 @@ int main(void) {
         cmocka_unit_test(lost_tails),        cmocka_unit_test(only_one_end),
         cmocka_unit_test(between_bounds),    cmocka_unit_test(left_out_elements),
         cmocka_unit_test(ascending_entries), cmocka_unit_test(shared_scratch),
-        cmocka_unit_test(no_turns)};
+        cmocka_unit_test(no_turns),          cmocka_unit_test(fewer_bits),
+        cmocka_unit_test(hidden_operands)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }

@@ -77,8 +77,8 @@ static void release_apart(const text_subject *s, int draw) {
 
 /* inputs: [tensor], NULL: as the dataset has them. Outputs, then limits, one behind the other, in
  * memory that is shared with a child; NULL: it crashed, as what reads elsewhere may. */
-static char *run(const text_subject *s, const at_dataset *d, char *const *inputs, const text_made *m,
-                 bool has_limits, int64_t *bytes) {
+static char *run(const text_subject *s, const at_dataset *d, char *const *inputs,
+                 const text_made *m, bool has_limits, int64_t *bytes) {
     const at_compute *c = s->compute;
     void *bufs[MOST_BUFS];
     int n = 0, status;
