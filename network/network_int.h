@@ -232,9 +232,9 @@ at_status op_average(net_op *o, bool whole, const char *data_zero, at_net_type t
 #define NET_ROWS_END                                                                               \
     { .name = NULL }
 extern const at_net_row net_rows_angles[], net_rows_attention[], net_rows_bits[], net_rows_blocks[],
-    net_rows_conv[], net_rows_map[], net_rows_move[], net_rows_gather[], net_rows_loss[],
-    net_rows_norm[], net_rows_product[], net_rows_quant[], net_rows_reduce[], net_rows_resize[],
-    net_rows_sample[], net_rows_scan[], net_rows_shape[], net_rows_signal[];
+    net_rows_boxes[], net_rows_conv[], net_rows_map[], net_rows_move[], net_rows_gather[],
+    net_rows_loss[], net_rows_norm[], net_rows_product[], net_rows_quant[], net_rows_reduce[],
+    net_rows_resize[], net_rows_sample[], net_rows_scan[], net_rows_shape[], net_rows_signal[];
 
 /* ---- graph (graph.c, fold.c) ----------------------------------------------------------------- */
 

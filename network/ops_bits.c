@@ -71,11 +71,105 @@ static at_status bit_shift(net_op *o) {
     return op_map(o, type, "0 <= X1 && X1 < %d ? cut(X0*(%s)) : 0", bits, by);
 }
 
+/* ---- BitCast --------------------------------------------------------------------------------- */
+
+/* A float's bits: those of its fraction, and what is added to its exponent. */
+typedef struct float_bits {
+    int fraction, bias;
+} float_bits;
+
+static float_bits bits_of(at_net_type t) {
+    return t == AT_NET_FLOAT     ? (float_bits){23, 127}
+           : t == AT_NET_FLOAT16 ? (float_bits){10, 15}
+                                 : (float_bits){7, 127};
+}
+
+/* A constant input: powers of 2 from `first` on, each the step higher. */
+static int add_powers(net_op *o, int first, int step, int num) {
+    double *x = AT_NEW_ARRAY(o->arena, double, num);
+    const int64_t dims[] = {num};
+    for (int i = 0; i < num; i++) x[i] = ldexp(1, first + i * step);
+    return op_add_constant(o, AT_NET_DOUBLE, 1, dims, x);
+}
+
+/* Its exponent is known by the powers of 2 that it reaches; what is left of it is the fraction,
+ * of subnormal numbers as well. */
+static void float_to_bits(net_op *o, at_net_type type) {
+    const at_net_value *x = op_in(o, 0);
+    const float_bits f = bits_of(x->type);
+    const int normal = 2 * f.bias - 1, least = 1 - f.bias;
+    const char *axes = op_axes(o, "a", x->rank, x->dims), *in = op_index(o, "a", x->rank);
+    const int reached = add_powers(o, least + 1, 1, normal),
+              unit = add_powers(o, f.fraction - least, -1, normal + 1);
+    const char *largest = power(o, f.fraction);
+    op_add(o, "e[%s] : s32 = sum(k:%d) abs(x0[%s]) >= x%d[k] ? 1 : 0\n", axes, normal, in, reached);
+    op_add(o,
+           "b[%s] = x0[%s] != x0[%s] ? %s : abs(x0[%s]) == inf ? %s : e[%s]*%s + "
+           "abs(x0[%s])*x%d[e[%s]]\n",
+           axes, in, in, op_number(o, (2 * f.bias + 1.5) * ldexp(1, f.fraction)), in,
+           op_number(o, (2 * f.bias + 1) * ldexp(1, f.fraction)), in, largest, in, unit, in);
+    op_add(o, "y0[%s] = x0[%s] < 0 || x0[%s] == 0 && 1/x0[%s] < 0 ? b[%s] %c %s : b[%s]\n", axes,
+           in, in, in, in, has_sign(type) ? '-' : '+', power(o, 8 * at_net_type_bytes(type) - 1),
+           in);
+}
+
+static void bits_to_float(net_op *o, at_net_type type) {
+    const at_net_value *x = op_in(o, 0);
+    const float_bits f = bits_of(type);
+    const int bits = 8 * at_net_type_bytes(type), exponents = 2 * f.bias + 2;
+    const char *axes = op_axes(o, "a", x->rank, x->dims), *in = op_index(o, "a", x->rank),
+               *half = power(o, bits - 1), *one = power(o, f.fraction);
+    const int units = add_powers(o, -f.bias - f.fraction, 1, exponents);
+    op_add(o, "s[%s] = x0[%s] < 0 || x0[%s] >= %s ? 1 : 0\n", axes, in, in, half);
+    op_add(o, "b[%s] = x0[%s] %c s[%s]*%s\n", axes, in, has_sign(x->type) ? '+' : '-', in, half);
+    op_add(o, "e[%s] : s32 = min(max(floor(b[%s]/%s), 0), %d)\n", axes, in, one, exponents - 1);
+    op_add(o, "m[%s] = b[%s] - e[%s]*%s\n", axes, in, in, one);
+    op_add(o,
+           "v[%s] = e[%s] == %d ? (m[%s] == 0 ? inf : inf - inf) : e[%s] == 0 ? "
+           "m[%s]*2*x%d[e[%s]] : (m[%s] + %s)*x%d[e[%s]]\n",
+           axes, in, exponents - 1, in, in, in, units, in, in, one, units, in);
+    op_add(o, "y0[%s] = s[%s] > 0 ? -v[%s] : v[%s]\n", axes, in, in, in);
+}
+
+/* Floats of up to 32 bits and integers; more bits than a double has are those of constants. */
+static at_status bit_cast(net_op *o) {
+    const at_net_value *x = op_in(o, 0);
+    const at_net_type type = (at_net_type)op_int(o, "to", 0);
+    const int bytes = at_net_type_bytes(type);
+    const char *turn = power(o, 8 * bytes);
+    if (!bytes) return op_missing(o, "to element type %d", (int)type);
+    if (bytes != at_net_type_bytes(x->type))
+        return op_fail(o, "%s to %s, which has other bits", at_net_type_name(x->type),
+                       at_net_type_name(type));
+    AT_TRY(op_out(o, 0, type, x->rank, x->dims));
+    if (x->is_constant) {
+        void *data;
+        AT_TRY(op_constant(o, 0, &data));
+        if (x->elements) memcpy(data, x->data, (size_t)(x->elements * bytes));
+        return AT_OK;
+    }
+    const bool from_int = at_net_type_is_int(x->type), to_int = at_net_type_is_int(type);
+    if (x->type == type || (from_int && to_int && bytes == 8)) return op_map(o, type, "X0");
+    if (from_int && to_int && has_sign(x->type) == has_sign(type)) return op_map(o, type, "X0");
+    if (from_int && to_int && has_sign(type))
+        return op_map(o, type, "X0 >= %s ? X0 - %s : X0", power(o, 8 * bytes - 1), turn);
+    if (from_int && to_int) return op_map(o, type, "X0 < 0 ? X0 + %s : X0", turn);
+    if (from_int == to_int || bytes == 8 || x->type == AT_NET_BOOL || type == AT_NET_BOOL)
+        return op_missing(o, "%s to %s", at_net_type_name(x->type), at_net_type_name(type));
+    if (to_int) float_to_bits(o, type);
+    else bits_to_float(o, type);
+    return AT_OK;
+}
+
 #define BITS(name, since, inputs, function)                                                        \
     { name, "", since, AT_NET_MAP, inputs, inputs, 1, function }
 
 const at_net_row net_rows_bits[] = {
-    BITS("BitwiseAnd", 18, 2, bitwise_and), BITS("BitwiseOr", 18, 2, bitwise_or),
-    BITS("BitwiseXor", 18, 2, bitwise_xor), BITS("BitwiseNot", 18, 1, bitwise_not),
-    BITS("BitShift", 11, 2, bit_shift),     NET_ROWS_END,
+    BITS("BitwiseAnd", 18, 2, bitwise_and),
+    BITS("BitwiseOr", 18, 2, bitwise_or),
+    BITS("BitwiseXor", 18, 2, bitwise_xor),
+    BITS("BitwiseNot", 18, 1, bitwise_not),
+    BITS("BitShift", 11, 2, bit_shift),
+    BITS("BitCast", 26, 1, bit_cast),
+    NET_ROWS_END,
 };

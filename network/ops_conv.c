@@ -420,6 +420,60 @@ static at_status lp_pool(net_op *o) {
     return AT_OK;
 }
 
+/* ---- back from a pooled picture -------------------------------------------------------------- */
+
+/* What windows make of the sizes of the input; dims: as output_shape says, or the same. */
+static at_status unpooled_sizes(net_op *o, int64_t *made, int64_t *dims) {
+    const at_net_value *x = op_in(o, 0);
+    window w = {.axes = x->rank - 2};
+    const int64_t *asked;
+    int n;
+    AT_TRY(op_numbers(o, "kernel_shape", w.axes, 1, w.kernel));
+    AT_TRY(op_numbers(o, "strides", w.axes, 1, w.stride));
+    AT_TRY(take_padding(o, &w));
+    AT_TRY(op_known_ints(o, 2, &asked, &n));
+    if (asked && n != x->rank) return op_fail(o, "output_shape has %d numbers", n);
+    for (int i = 0; i < x->rank; i++) {
+        const int k = i - 2;
+        made[i] = k < 0 ? x->dims[i]
+                        : (x->dims[i] - 1) * w.stride[k] + w.kernel[k] - w.begin[k] - w.end[k];
+        dims[i] = asked ? asked[i] : made[i];
+        if (made[i] < 1 || dims[i] < made[i] || (k < 0 && dims[i] != made[i]))
+            return op_fail(o, "%lld elements of %lld along axis %d", (long long)made[i],
+                           (long long)dims[i], i);
+    }
+    return AT_OK;
+}
+
+/* Elements lie where they were before, by their places in all that windows make, of several of the
+ * same place the last; all others are 0. */
+static at_status max_unpool(net_op *o) {
+    const at_net_value *x = op_in(o, 0), *places = op_in(o, 1);
+    int64_t dims[AT_NET_MAX_RANK], made[AT_NET_MAX_RANK], all = 1, behind = 1;
+    const char *where, *place = "", *inside = "", *from = "";
+    if (x->rank < 3 || x->rank > MOST_AXES + 2 || places->rank != x->rank || !x->elements ||
+        memcmp(places->dims, x->dims, sizeof *x->dims * (size_t)x->rank) != 0)
+        return op_fail(o, "pictures with a place for each element are needed");
+    AT_TRY(unpooled_sizes(o, made, dims));
+    AT_TRY(op_out(o, 0, x->type, x->rank, dims));
+    for (int i = 0; i < x->rank; i++) {
+        if (dims[i] > made[i])
+            inside = op_format(o, "%sa%d < %lld && ", inside, i, (long long)made[i]);
+        place = i ? op_format(o, "(%s)*%lld + a%d", place, (long long)made[i], i) : "a0";
+        all *= made[i];
+    }
+    for (int i = x->rank - 1; i >= 0; behind *= x->dims[i--])
+        from = op_format(o, "n/%lld%%%lld%s%s", (long long)behind, (long long)x->dims[i],
+                         *from ? ", " : "", from);
+    op_reads_index(o, 1);
+    const char *element = op_reshaped(o, "k", 1, &x->elements, x->rank, x->dims, &where);
+    op_add(o, "last[p:%lld] : s32 = max(k0:%lld) x1[%s] == p ? k0 : -1%s\n", (long long)all,
+           (long long)x->elements, element, where);
+    op_add(o, "y0[%s] = %slast[%s] >= 0 ? x0[%s] : 0 where n = max(last[%s], 0)\n",
+           op_axes(o, "a", x->rank, dims), inside, place, from, place);
+    return AT_OK;
+}
+
 /* ---- all of a picture ------------------------------------------------------------------------ */
 
 /* The sum or the largest of each picture. */
@@ -497,6 +551,7 @@ const at_net_row net_rows_conv[] = {
     {"LpPool", "", 1, AT_NET_SUM, 1, 1, 1, lp_pool},
     {"GlobalAveragePool", "", 1, AT_NET_SUM, 1, 1, 1, global_average_pool},
     {"GlobalMaxPool", "", 1, AT_NET_SUM, 1, 1, 1, global_max_pool},
+    {"MaxUnpool", "", 9, AT_NET_OTHER, 2, 3, 1, max_unpool},
     {"LRN", "", 1, AT_NET_OTHER, 1, 1, 1, lrn},
     NET_ROWS_END,
 };

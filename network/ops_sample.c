@@ -185,79 +185,6 @@ static at_status affine_grid(net_op *o) {
     return AT_OK;
 }
 
-/* ---- RoiAlign -------------------------------------------------------------------------------- */
-
-static const char *roi_place(const net_op *o) {
-    return op_string(o, "coordinate_transformation_mode", "half_pixel");
-}
-
-/* Stages of samples along y (axis 0) or x: q where they lie, i0 and i1 the elements around, w0 and
- * w1 their weights, 0 where a sample is outside. */
-static void add_samples(net_op *o, int axis, int64_t size, int64_t bins, int64_t samples) {
-    const bool half = !strcmp(roi_place(o), "half_pixel") && o->node->version >= 16;
-    const char *scale = op_number(o, op_float(o, "spatial_scale", 1));
-    const char *of = op_format(o, "r:%lld, b:%lld, s:%lld", (long long)op_in(o, 1)->dims[0],
-                               (long long)bins, (long long)samples);
-    const char *length = op_format(o, "(x1[r, %d] - x1[r, %d])*%s", 3 - axis, 1 - axis, scale);
-    if (!half) length = op_format(o, "max(%s, 1)", length);
-    op_add(o, "q%d[%s] = x1[r, %d]*%s%s + (b + (s + 0.5)*%s)*(%s)*%s\n", axis, of, 1 - axis, scale,
-           half ? " - 0.5" : "", op_number(o, 1 / (double)samples), length,
-           op_number(o, 1 / (double)bins));
-    op_add(o, "p%d[%s] = min(max(q%d[r, b, s], 0), %lld)\n", axis, of, axis, (long long)size - 1);
-    const char *p = op_format(o, "p%d[r, b, s]", axis), *q = op_format(o, "q%d[r, b, s]", axis);
-    const char *in = op_format(o, "%s >= -1 && %s <= %lld", q, q, (long long)size);
-    for (int tap = 0; tap < 2; tap++) {
-        op_add(o, "i%d%d[%s] : s32 = min(max(floor(%s)%s, 0), %lld)\n", axis, tap, of, p,
-               tap ? " + 1" : "", (long long)size - 1);
-        op_add(o,
-               tap ? "w%d%d[%s] = %s ? %s - floor(%s) : 0\n"
-                   : "w%d%d[%s] = %s ? 1 - (%s - floor(%s)) : 0\n",
-               axis, tap, of, in, p, p);
-    }
-}
-
-static at_status roi_align(net_op *o) {
-    const at_net_value *x = op_in(o, 0), *rois = op_in(o, 1), *batch = op_in(o, 2);
-    enum { MOST_SAMPLES = 1024 };
-    const int64_t samples = op_int(o, "sampling_ratio", 0);
-    const char *mode = op_string(o, "mode", "avg"), *place = roi_place(o);
-    const bool takes_most = !strcmp(mode, "max");
-    if (x->rank != 4 || rois->rank != 2 || rois->dims[1] != 4 || batch->rank != 1 ||
-        batch->dims[0] != rois->dims[0] || !x->dims[2] || !x->dims[3])
-        return op_fail(o,
-                       "pictures, boxes of 4 numbers and a picture's number for each are needed");
-    if (!takes_most && strcmp(mode, "avg") != 0) return op_missing(o, "mode %s", mode);
-    if (strcmp(place, "half_pixel") != 0 && strcmp(place, "output_half_pixel") != 0)
-        return op_missing(o, "coordinate_transformation_mode %s", place);
-    if (!samples) return op_missing(o, "with as many samples as a box is large (sampling_ratio 0)");
-    if (samples < 0 || samples > MOST_SAMPLES)
-        return op_fail(o, "a sampling_ratio of %lld; up to %d are accepted", (long long)samples,
-                       MOST_SAMPLES);
-    const int64_t dims[] = {rois->dims[0], x->dims[1], op_int(o, "output_height", 1),
-                            op_int(o, "output_width", 1)};
-    AT_TRY(op_out(o, 0, x->type, 4, dims));
-    add_samples(o, 0, x->dims[2], dims[2], samples);
-    add_samples(o, 1, x->dims[3], dims[3], samples);
-    const char *of = op_axes(o, "a", 4, dims), *terms[4];
-    for (int i = 0; i < 4; i++)
-        terms[i] =
-            op_format(o,
-                      "x0[%s, a1, i0%d[a0, a2, s], i1%d[a0, a3, t]]*(w0%d[a0, a2, s]*w1%d[a0, "
-                      "a3, t])",
-                      op_entry(o, 2, "a0", x->dims[0]), i / 2, i % 2, i / 2, i % 2);
-    const char *over = op_format(o, "(s:%lld, t:%lld)", (long long)samples, (long long)samples);
-    if (takes_most) {
-        op_add(o, "y0[%s] = max%s max(%s, %s, %s, %s)\n", of, over, terms[0], terms[1], terms[2],
-               terms[3]);
-        return AT_OK;
-    }
-    op_add(o, "m[%s] = sum%s %s + %s + %s + %s\n", of, over, terms[0], terms[1], terms[2],
-           terms[3]);
-    op_add(o, "y0[%s] = m[a0, a1, a2, a3]*%s\n", of,
-           op_number(o, 1 / ((double)samples * (double)samples)));
-    return AT_OK;
-}
-
 /* ---- DeformConv ------------------------------------------------------------------------------ */
 
 typedef struct deformed {
@@ -340,7 +267,6 @@ static at_status deform_conv(net_op *o) {
 const at_net_row net_rows_sample[] = {
     {"DeformConv", "", 19, AT_NET_OTHER, 3, 5, 1, deform_conv},
     {"AffineGrid", "", 20, AT_NET_OTHER, 2, 2, 1, affine_grid},
-    {"RoiAlign", "", 10, AT_NET_OTHER, 3, 3, 1, roi_align},
     {"GridSample", "", 16, AT_NET_OTHER, 2, 2, 1, grid_sample},
     NET_ROWS_END,
 };

@@ -122,6 +122,94 @@ static at_status non_zero(net_op *o) {
     return AT_OK;
 }
 
+/* Entries of an axis, or all elements, of which equal ones are one. */
+typedef struct distinct {
+    const at_net_value *x;
+    int64_t num, inner, outer;   /* entries; elements behind and before the axis */
+    int64_t *at, *first, *count; /* of each that is distinct: in order, and by when it comes */
+    int64_t *which;              /* [num] the one that an entry is, by when it comes */
+    int64_t len;
+} distinct;
+
+static double element_of(const distinct *d, int64_t entry, int64_t k) {
+    const int64_t at = (k / d->inner * d->num + entry) * d->inner + k % d->inner;
+    return at_net_element(d->x->type, d->x->data, at);
+}
+
+static int order_of(const distinct *d, int64_t a, int64_t b) {
+    for (int64_t k = 0; k < d->inner * d->outer; k++) {
+        const double x = element_of(d, a, k), y = element_of(d, b, k);
+        if (x != y) return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Each entry goes where it belongs among those before it. */
+static void find_distinct(net_op *o, distinct *d) {
+    d->at = AT_NEW_ARRAY(o->arena, int64_t, d->num + 1);
+    d->first = AT_NEW_ARRAY(o->arena, int64_t, d->num + 1);
+    d->count = AT_NEW_ARRAY(o->arena, int64_t, d->num + 1);
+    d->which = AT_NEW_ARRAY(o->arena, int64_t, d->num + 1);
+    for (int64_t i = 0; i < d->num; i++) {
+        int64_t lo = 0, hi = d->len;
+        while (lo < hi) {
+            const int64_t middle = (lo + hi) / 2;
+            if (order_of(d, d->first[d->at[middle]], i) < 0) lo = middle + 1;
+            else hi = middle;
+        }
+        if (lo == d->len || order_of(d, d->first[d->at[lo]], i)) {
+            memmove(d->at + lo + 1, d->at + lo, sizeof *d->at * (size_t)(d->len - lo));
+            d->at[lo] = d->len;
+            d->first[d->len++] = i;
+        }
+        d->which[i] = d->at[lo];
+        d->count[d->at[lo]]++;
+    }
+}
+
+/* Numbers of the outputs behind the first: place[k] is the k-th by when it comes in the output. */
+static at_status give_numbers(net_op *o, const distinct *d, const int64_t *place) {
+    for (int k = 1; k < o->node->num_outputs; k++) {
+        const int64_t n = k == 2 ? d->num : d->len;
+        int64_t *room;
+        void *data;
+        if (!op_has_out(o, k)) continue;
+        AT_TRY(op_out(o, k, AT_NET_INT64, 1, &n));
+        AT_TRY(op_constant(o, k, &data));
+        room = data;
+        for (int64_t i = 0; i < d->len && k != 2; i++)
+            room[place[i]] = k == 1 ? d->first[i] : d->count[i];
+        for (int64_t i = 0; i < n && k == 2; i++) room[i] = place[d->which[i]];
+    }
+    return AT_OK;
+}
+
+static at_status unique(net_op *o) {
+    const at_net_value *x = op_in(o, 0);
+    const bool whole = !op_has(o, "axis", AT_NET_ATTR_INT), sorted = op_int(o, "sorted", 1) != 0;
+    int64_t dims[AT_NET_MAX_RANK];
+    int axis;
+    if (!x->is_constant) return op_missing(o, "of data");
+    AT_TRY(op_axis(o, op_int(o, "axis", 0), x->rank ? x->rank : 1, &axis));
+    distinct d = {.x = x, .num = whole ? x->elements : x->dims[axis], .inner = 1, .outer = 1};
+    memcpy(dims, x->dims, sizeof *dims * (size_t)x->rank);
+    for (int i = 0; i < x->rank && !whole; i++)
+        if (i != axis) *(i < axis ? &d.outer : &d.inner) *= x->dims[i];
+    find_distinct(o, &d);
+    int64_t *place = AT_NEW_ARRAY(o->arena, int64_t, d.len + 1);
+    for (int64_t i = 0; i < d.len; i++) place[sorted ? d.at[i] : i] = i;
+    dims[whole ? 0 : axis] = d.len;
+    AT_TRY(op_out(o, 0, x->type, whole ? 1 : x->rank, dims));
+    void *data;
+    AT_TRY(op_constant(o, 0, &data));
+    const size_t bytes = (size_t)at_net_type_bytes(x->type), row = bytes * (size_t)d.inner;
+    for (int64_t b = 0; b < d.outer; b++)
+        for (int64_t i = 0; i < d.len; i++)
+            memcpy((char *)data + row * (size_t)(b * d.len + place[i]),
+                   (const char *)x->data + row * (size_t)(b * d.num + d.first[i]), row);
+    return give_numbers(o, &d, place);
+}
+
 static at_status eye_like(net_op *o) {
     const at_net_value *x = op_in(o, 0);
     const at_net_type type = (at_net_type)op_int(o, "dtype", x->type);
@@ -167,6 +255,7 @@ const at_net_row net_rows_shape[] = {
     {"Shape", "", 1, AT_NET_OTHER, 1, 1, 1, shape},
     {"Range", "", 11, AT_NET_OTHER, 3, 3, 1, range},
     {"NonZero", "", 9, AT_NET_OTHER, 1, 1, 1, non_zero},
+    {"Unique", "", 11, AT_NET_OTHER, 1, 1, 4, unique},
     {"EyeLike", "", 9, AT_NET_OTHER, 1, 1, 1, eye_like},
     {"HannWindow", "", 17, AT_NET_OTHER, 1, 1, 1, hann_window},
     {"HammingWindow", "", 17, AT_NET_OTHER, 1, 1, 1, hamming_window},

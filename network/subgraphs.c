@@ -139,27 +139,31 @@ static at_status add_none(stepping *p, const net_port *port, int64_t axis, int *
     return AT_OK;
 }
 
-/* axes: of what is collected; NULL: each is 0. Directions: 1 is from the last step to the first. */
-static at_status end(stepping *p, net_scope *s, const char *axes, const char *directions) {
+/* What comes out as output i. axes: of what is collected; NULL: each is 0. Directions: 1 is from
+ * the last step to the first. */
+static at_status outcome(stepping *p, int i, const char *axes, const char *directions, int *out) {
     net_builder *b = p->b;
     const net_raw_node *n = p->node;
+    const int k = i - p->num_carried;
+    if (k < 0) return *out = p->carried[i], AT_OK;
+    value_list *list = &p->collected[k];
+    const int64_t axis = axes ? number_of(n, axes, k) : 0;
+    for (int j = 0; directions && number_of(n, directions, k) && j < list->len / 2; j++) {
+        const int first = list->data[j];
+        list->data[j] = list->data[list->len - 1 - j];
+        list->data[list->len - 1 - j] = first;
+    }
+    if (!list->len) return add_none(p, &p->body->outputs.data[p->first + i], axis, out);
+    return net_join_values(b, n->outputs.data[i], list->data, list->len, axis, true, out);
+}
+
+static at_status end(stepping *p, net_scope *s, const char *axes, const char *directions) {
+    const net_raw_node *n = p->node;
     for (int i = 0; i < n->outputs.len; i++) {
-        const char *name = n->outputs.data[i];
-        const int k = i - p->num_carried;
-        int value = k < 0 ? p->carried[i] : -1;
-        if (!*name) continue;
-        if (k >= 0) {
-            value_list *list = &p->collected[k];
-            const int64_t axis = axes ? number_of(n, axes, k) : 0;
-            for (int j = 0; directions && number_of(n, directions, k) && j < list->len / 2; j++) {
-                const int first = list->data[j];
-                list->data[j] = list->data[list->len - 1 - j];
-                list->data[list->len - 1 - j] = first;
-            }
-            AT_TRY(list->len ? net_join_values(b, name, list->data, list->len, axis, true, &value)
-                             : add_none(p, &p->body->outputs.data[p->first + i], axis, &value));
-        }
-        AT_TRY(net_name_value(b, s, name, value));
+        int value;
+        if (!*n->outputs.data[i]) continue;
+        AT_TRY(outcome(p, i, axes, directions, &value));
+        AT_TRY(net_name_value(p->b, s, n->outputs.data[i], value));
     }
     return AT_OK;
 }
@@ -239,36 +243,91 @@ static at_status take_entry(net_builder *b, const char *name, int value, int64_t
     return net_add_made(b, "Gather", name, inputs, 2, &along, 1, out);
 }
 
+/* All steps; scanned: what they go along, of which each step takes an entry. */
+static at_status scan(stepping *p, const int *scanned, int num, const char *directions,
+                      int64_t steps, const int64_t *axes) {
+    net_builder *b = p->b;
+    int *in = AT_NEW_ARRAY(b->arena, int, p->body->inputs.len + 1);
+    for (int64_t k = 0; k < steps; k++) {
+        memcpy(in, p->carried, sizeof *in * (size_t)p->num_carried);
+        for (int i = 0; i < num; i++) {
+            const int at = p->num_carried + i;
+            AT_TRY(take_entry(b, p->body->inputs.data[at].name, scanned[i], axes[i],
+                              number_of(p->node, directions, i) ? steps - 1 - k : k, &in[at]));
+        }
+        AT_TRY(step(p, in));
+    }
+    return AT_OK;
+}
+
+/* Of version 8: a row of each input is gone through by itself, along the axis behind rows. */
+static at_status scan_rows(stepping *p, net_scope *s, const int *inputs, int num, int64_t steps) {
+    net_builder *b = p->b;
+    const net_raw_node *n = p->node;
+    const int all = p->num_carried + num;
+    const int64_t rows = b->net->values.data[inputs[0]].dims[0];
+    value_list *made = AT_NEW_ARRAY(b->arena, value_list, n->outputs.len + 1);
+    int64_t *axes = AT_NEW_ARRAY(b->arena, int64_t, num);
+    int *row = AT_NEW_ARRAY(b->arena, int, all + 1);
+    for (int64_t r = 0; r < rows; r++) {
+        for (int i = 0; i < all; i++)
+            AT_TRY(take_entry(b, p->body->inputs.data[i].name, inputs[i], 0, r, &row[i]));
+        p->carried = at_copy(b->arena, row, sizeof *row * (size_t)(p->num_carried + 1));
+        AT_TRY(begin(p, s));
+        AT_TRY(scan(p, row + p->num_carried, num, "directions", steps, axes));
+        for (int i = 0; i < n->outputs.len; i++)
+            if (*n->outputs.data[i]) AT_TRY(outcome(p, i, NULL, NULL, at_push(b->arena, &made[i])));
+    }
+    for (int i = 0; i < n->outputs.len; i++) {
+        const char *name = n->outputs.data[i];
+        int value;
+        if (!*name) continue;
+        AT_TRY(net_join_values(b, name, made[i].data, made[i].len, 0, true, &value));
+        AT_TRY(net_name_value(b, s, name, value));
+    }
+    return AT_OK;
+}
+
+/* The same number of rows and of steps in all that is scanned, and rows in what is carried; -1. */
+static int64_t steps_of_rows(const net_builder *b, const int *inputs, int carried, int num) {
+    const at_net_value *first = &b->net->values.data[inputs[carried]];
+    bool fit = first->rank >= 2 && first->dims[0] > 0;
+    for (int i = 0; fit && i < carried + num; i++) {
+        const at_net_value *v = &b->net->values.data[inputs[i]];
+        fit = v->rank >= (i < carried ? 1 : 2) && v->dims[0] == first->dims[0] &&
+              (i < carried || v->dims[1] == first->dims[1]);
+    }
+    return fit ? first->dims[1] : -1;
+}
+
 static at_status add_scan(net_builder *b, net_scope *s, const net_raw_node *n, const int *inputs) {
     const at_net_attribute *count = net_raw_attribute(n, "num_scan_inputs", AT_NET_ATTR_INT);
     const at_net_subgraph *g = graph_of(b, n, "body");
-    if (net_version_of(b, "") < 9) return miss(b, s, n, "of version 8");
-    const int scanned = count && count->i > 0 && count->i <= n->inputs.len ? (int)count->i : 0;
-    stepping p = {.b = b, .node = n, .body = g, .num_carried = n->inputs.len - scanned};
-    if (!g || !scanned || g->inputs.len != n->inputs.len || g->outputs.len < p.num_carried ||
+    const bool by_rows = net_version_of(b, "") < 9;
+    const int lengths = by_rows ? 1 : 0, given = n->inputs.len - lengths; /* the first one */
+    const int scanned = count && count->i > 0 && count->i <= given ? (int)count->i : 0;
+    stepping p = {.b = b, .node = n, .body = g, .num_carried = given - scanned};
+    if (by_rows && inputs[0] >= 0) return miss(b, s, n, "of version 8, with lengths of rows");
+    if (!g || !scanned || g->inputs.len != given || g->outputs.len < p.num_carried ||
         n->outputs.len > g->outputs.len)
         return net_fail(b, n, "body is missing or does not fit");
-    for (int i = 0; i < n->inputs.len; i++)
+    inputs += lengths;
+    for (int i = 0; i < given; i++)
         if (inputs[i] < 0) return net_fail(b, n, "an input is missing");
     p.num_collected = g->outputs.len - p.num_carried;
-    p.carried = at_copy(b->arena, inputs, sizeof *inputs * (size_t)(p.num_carried + 1));
     int64_t *axes = AT_NEW_ARRAY(b->arena, int64_t, scanned);
-    const int64_t steps = steps_of(b, n, inputs + p.num_carried, scanned, axes);
+    const int *along = inputs + p.num_carried;
+    const int64_t steps = by_rows ? steps_of_rows(b, inputs, p.num_carried, scanned)
+                                  : steps_of(b, n, along, scanned, axes);
     if (steps < 0)
         return net_fail(b, n, "axes that it goes along are not there, or differ in size");
-    AT_TRY(begin(&p, s));
-    int *in = AT_NEW_ARRAY(b->arena, int, g->inputs.len + 1);
-    for (int64_t k = 0; k < steps; k++) {
+    const int64_t rows = by_rows ? b->net->values.data[inputs[0]].dims[0] : 1;
+    for (int64_t k = 0; k < rows * steps; k++)
         if (!may_step(b, g)) return too_many(b, s, n);
-        memcpy(in, p.carried, sizeof *in * (size_t)p.num_carried);
-        for (int i = 0; i < scanned; i++) {
-            const int at = p.num_carried + i;
-            AT_TRY(take_entry(b, g->inputs.data[at].name, inputs[at], axes[i],
-                              number_of(n, "scan_input_directions", i) ? steps - 1 - k : k,
-                              &in[at]));
-        }
-        AT_TRY(step(&p, in));
-    }
+    if (by_rows) return scan_rows(&p, s, inputs, scanned, steps);
+    p.carried = at_copy(b->arena, inputs, sizeof *inputs * (size_t)(p.num_carried + 1));
+    AT_TRY(begin(&p, s));
+    AT_TRY(scan(&p, along, scanned, "scan_input_directions", steps, axes));
     return end(&p, s, "scan_output_axes", "scan_output_directions");
 }
 

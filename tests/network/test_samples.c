@@ -114,6 +114,62 @@ static void shifts(void **state) {
                  right);
 }
 
+static const double *cast_bits(at_net_type from, at_net_type to, const void *x) {
+    onnx_graph g = {0};
+    onnx_input(&g, "x", from, "8");
+    onnx_node(&g, "BitCast", "x", "y", at_format(arena, "to=%d", (int)to));
+    onnx_output(&g, "y");
+    return compute(&g, x);
+}
+
+/* Floats, subnormal ones, zeros and infinities among them, as whole numbers and back. */
+static void same_bits(void **state) {
+    (void)state;
+    static const float x[WORDS] = {1.5f, -0.0f, 0, -3e38f, 1e-40f, -1e-45f, INFINITY, 16777217};
+    static const uint16_t halves[] = {0x3c01, 0x8000, 0, 0xfbff, 0x03ff, 0x8001, 0x7c00, 0x7801};
+    static const int8_t bytes[] = {0, 1, -1, 127, -128, 5, -5, 64};
+    int32_t words[WORDS];
+    int64_t expected[WORDS];
+    const double *y;
+    memcpy(words, x, sizeof words);
+    for (int i = 0; i < WORDS; i++) expected[i] = words[i];
+    expect_words("float32", cast_bits(AT_NET_FLOAT, AT_NET_INT32, x), expected);
+    for (int i = 0; i < WORDS; i++) expected[i] = (uint32_t)words[i];
+    expect_words("without a sign", cast_bits(AT_NET_FLOAT, AT_NET_UINT32, x), expected);
+    y = cast_bits(AT_NET_INT32, AT_NET_FLOAT, words);
+    for (int i = 0; i < WORDS; i++)
+        if (y[i] != x[i] || !signbit(y[i]) != !signbit(x[i])) fail_msg("word %d is %g", i, y[i]);
+    for (int i = 0; i < WORDS; i++) expected[i] = halves[i];
+    expect_words("float16", cast_bits(AT_NET_FLOAT16, AT_NET_UINT16, halves), expected);
+    y = cast_bits(AT_NET_UINT16, AT_NET_FLOAT16, halves);
+    for (int i = 0; i < WORDS; i++) assert_true(y[i] == at_net_element(AT_NET_FLOAT16, halves, i));
+    for (int i = 0; i < WORDS; i++) expected[i] = (uint8_t)bytes[i];
+    expect_words("bytes", cast_bits(AT_NET_INT8, AT_NET_UINT8, bytes), expected);
+}
+
+/* Entries of an axis in order, where each comes first, which each is, and how often. */
+static void unique_columns(void **state) {
+    (void)state;
+    static const char columns[] = "3 1 3 2 1 1  0 5 0 7 5 4";
+    static const double expected[4][8] = {
+        {1, 1, 2, 3, 4, 5, 7, 0}, {5, 1, 3, 0}, {3, 1, 3, 2, 1, 0}, {1, 2, 1, 2}};
+    static const int sizes[] = {8, 4, 6, 4};
+    onnx_graph g = {0};
+    onnx_constant(&g, "x", AT_NET_FLOAT, "2,6", columns, true);
+    onnx_node(&g, "Unique", "x", "y at which times", "axis=1");
+    onnx_output(&g, "y");
+    onnx_output(&g, "at");
+    onnx_output(&g, "which");
+    onnx_output(&g, "times");
+    at_net *net = onnx_open_as(arena, &g, 13, NULL);
+    double **y = onnx_outputs_of(arena, net, NULL);
+    onnx_expect_shape(net, 0, "float32[2, 4]");
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < sizes[k]; i++)
+            if (y[k][i] != expected[k][i]) fail_msg("output %d: element %d is %g", k, i, y[k][i]);
+    at_net_close(net);
+}
+
 /* ---- places in a grid ------------------------------------------------------------------------ */
 
 enum { H = 3, W = 5, PLACES = 60 };
@@ -507,6 +563,8 @@ int main(void) {
         cmocka_unit_test(bits),
         cmocka_unit_test(bits_of_bytes),
         cmocka_unit_test(shifts),
+        cmocka_unit_test(same_bits),
+        cmocka_unit_test(unique_columns),
         cmocka_unit_test(losses),
         cmocka_unit_test(norms_of_channels),
         cmocka_unit_test(causal_convolution),

@@ -127,6 +127,44 @@ static void scan(void **state) {
     at_net_close(net);
 }
 
+/* Of version 8: each row by itself, the second input from its end, a sum carried on. */
+static void scan_of_rows(void **state) {
+    (void)state;
+    enum { ROWS = 3, T = 4 };
+    float x[ROWS * T], e[ROWS * T], first[ROWS] = {1, -2, 0.5f};
+    onnx_graph g = {0}, body = {0};
+    for (int i = 0; i < ROWS * T; i++) x[i] = (float)((i * 7) % 11), e[i] = (float)((i * 5) % 13);
+    onnx_input(&g, "first", AT_NET_FLOAT, "3,1");
+    onnx_input(&g, "x", AT_NET_FLOAT, "3,4,1");
+    onnx_input(&g, "e", AT_NET_FLOAT, "3,4,1");
+    onnx_input(&body, "s", AT_NET_FLOAT, "1");
+    onnx_input(&body, "u", AT_NET_FLOAT, "1");
+    onnx_input(&body, "v", AT_NET_FLOAT, "1");
+    onnx_node(&body, "Mul", "u v", "p", "");
+    onnx_node(&body, "Add", "s p", "t", "");
+    onnx_node(&body, "Sub", "t u", "w", "");
+    onnx_output(&body, "t");
+    onnx_output(&body, "w");
+    onnx_node_with_graphs(&g, "Scan", "- first x e", "last all",
+                          "num_scan_inputs=2 directions=[0,1]", "body", &body, NULL, NULL);
+    onnx_output(&g, "last");
+    onnx_output(&g, "all");
+    at_net *net = onnx_open_as(arena, &g, 8, NULL);
+    const void *inputs[] = {first, x, e};
+    double **y = onnx_outputs_of(arena, net, inputs);
+    onnx_expect_shape(net, 0, "float32[3, 1]");
+    onnx_expect_shape(net, 1, "float32[3, 4, 1]");
+    for (int r = 0; r < ROWS; r++) {
+        double sum = first[r];
+        for (int t = 0; t < T; t++) {
+            sum += (double)x[r * T + t] * e[r * T + T - 1 - t];
+            assert_true(y[1][r * T + t] == sum - x[r * T + t]);
+        }
+        assert_true(y[0][r] == sum);
+    }
+    at_net_close(net);
+}
+
 /* More pieces than one node may join, in another order, of several sizes. */
 static void sequence(void **state) {
     (void)state;
@@ -297,6 +335,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loop),
                                        cmocka_unit_test(no_step),
                                        cmocka_unit_test(scan),
+                                       cmocka_unit_test(scan_of_rows),
                                        cmocka_unit_test(sequence),
                                        cmocka_unit_test(inserted),
                                        cmocka_unit_test(names_of_one_value),
