@@ -14,6 +14,11 @@
  * less. Of inputs, which may lie apart, so many steps at least. */
 #define PREFETCH_BYTES 8192
 #define PREFETCH_LEAST_STEPS 8
+/* What a loop goes along for longer the machine's own prefetcher brings. Of rows that dot products
+ * go along four at a time, from memory and from the third-level cache, an asking made those of 1
+ * and 2 KB 1.01 to 1.21 times as fast, those of 3 KB 0.93 to 0.97, and those of 4 and 64 KB 0.78 to
+ * 0.96. */
+#define PREFETCH_MOST_RUN 2048
 /* Where a leaf goes along them, the machine's own prefetcher brings the lines between: of 9 MB of
  * weights from memory each line took 1.5 times as long as every fourth, in pages of 4 KB. Beside so
  * many operations on each line another one is little, and the prefetcher begins anew in each page:
@@ -255,19 +260,31 @@ static void ask_ahead(scope *s, const at_node *leaf, int weights, at_stmt *n) {
     }
 }
 
+/* How many elements of a tensor lie side by side that the innermost loop goes along by itself. */
+static int64_t run_of(const around *a, int64_t step, int64_t turns) {
+    int64_t side = 1;
+    for (int i = a->num - 1; i >= 0; i--)
+        if (a->turns[i].is_written_out && a->turns[i].growth == side) side *= a->turns[i].extent;
+    return step == side ? step * turns : side;
+}
+
 /* So many bytes ahead of what it reads a leaf asks for an input of which it reads each element
- * once: whole steps of the innermost loop. 0: it reads some of it again. */
+ * once: whole steps of the innermost loop. 0: it reads some of it again, or in long runs. */
 static int64_t bytes_ahead(scope *s, const at_node *leaf, const at_value *v, int input) {
     around a;
-    int64_t step = 0, read = 1;
+    int64_t step = 0, turns = 1, read = 1;
+    const int64_t size = at_type_bytes(tensor_of(s->l, input)->type);
     if (!find_around(s, leaf, v, input, &a)) return 0;
     for (int i = 0; i < a.num; i++) {
         if (a.turns[i].growth) read *= a.turns[i].extent;
         if (a.turns[i].is_written_out) continue;
-        step = a.turns[i].growth * at_type_bytes(tensor_of(s->l, input)->type);
+        step = a.turns[i].growth;
+        turns = a.turns[i].extent;
         if (step <= 0) return 0;
     }
-    if (read > elements_of(s->l, input)) return 0;
+    if (read > elements_of(s->l, input) || run_of(&a, step, turns) * size > PREFETCH_MOST_RUN)
+        return 0;
+    step *= size;
     const int64_t steps = step ? PREFETCH_BYTES / step : 0;
     return step * (steps < PREFETCH_LEAST_STEPS ? PREFETCH_LEAST_STEPS : steps);
 }
