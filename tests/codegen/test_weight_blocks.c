@@ -170,6 +170,28 @@ static void inputs(void **state) {
     at_arena_free(a);
 }
 
+#define LONG(num, k0)                                                                              \
+    "J=4096 K=" num " j0=1024 j1=4 k0=" k0 " k1=16",                                               \
+        "w[J, K] : input\n"                                                                        \
+        "v[K] : input\n"                                                                           \
+        "out[j:J] = sum(k:K) w[j, k] * v[k]\n",                                                    \
+        "j0, k0, j1:unroll, k1:vec =>\n"                                                           \
+        "    @out = {j0, j1}/j // {k0, k1}/k\n"
+
+/* Rows of 2 KB are asked for ahead; what a loop goes along for longer comes by itself. */
+static void runs(void **state) {
+    (void)state;
+    static const program rows[] = {{"2 KB", LONG("512", "32")}, {"3 KB", LONG("768", "48")}};
+    at_arena *a = at_arena_new();
+    for (int i = 0; i < 2; i++) {
+        asked *x = AT_NEW(a, asked);
+        lowered(a, &rows[i], at_target_find("avx512"), x);
+        assert_true(x->reads > 0);
+        assert_int_equal(x->asks > 0, i == 0);
+    }
+    at_arena_free(a);
+}
+
 /* Lines of weights that rows of a tile go along, 256 steps of 64: one of `apart` is asked for, 8 KB
  * ahead, each before it is read. */
 static void check_rows(const program *rows, int apart) {
@@ -205,8 +227,8 @@ static void rows(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loops), cmocka_unit_test(lines),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops),     cmocka_unit_test(lines),
                                        cmocka_unit_test(few_turns), cmocka_unit_test(inputs),
-                                       cmocka_unit_test(rows)};
+                                       cmocka_unit_test(runs),      cmocka_unit_test(rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
