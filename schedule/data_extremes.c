@@ -77,12 +77,21 @@ static void put(const data_rows *r, const winners *w, int64_t row, int64_t place
 }
 
 /* Rows from one with a winner to the next: each element that several rows read stands for one of
- * them. */
-static int64_t step_between(const data_rows *r, double above) {
+ * them. *free: the rows from it on of which any may have the winner. */
+static int64_t step_between(const data_rows *r, double above, int64_t *free) {
     const double elements = (double)data_elements_of(r->ruler, r->tensor),
                  sharing = (double)r->num * (double)r->terms / elements;
     const int64_t step = r->num >= FEW_ROWS && !(above > 0) && !data_rows_are_whole(r) ? 2 : 1;
+    *free = sharing > 1 ? 1 : step;
     return sharing > (double)step ? (int64_t)ceil(sharing) : step;
+}
+
+/* The first or the second of two rows in a sequence without a period (A. Thue, 1906): a tile that
+ * takes rows by eight has winners, and rows as they were drawn, in each of its places. */
+static int64_t row_of_two(int64_t n) {
+    int64_t ones = 0;
+    for (; n; n &= n - 1) ones++;
+    return ones % 2;
 }
 
 /* Where the same element is the best of its row as the largest or as the smallest, as others say,
@@ -91,9 +100,13 @@ static int64_t plant(const data_rows *r, double above, int number, at_draw *draw
     const double far = above > 0 || number ? above : data_rows_beyond(r);
     const winners w = among(r, r->winner != DATA_LOW, far, draw),
                   other = r->winner == DATA_EITHER ? among(r, false, far, draw) : (winners){0};
-    const int64_t step = step_between(r, above), first = number * ((r->num + step - 1) / step);
+    int64_t free;
+    const int64_t step = step_between(r, above, &free),
+                  first = number * ((r->num + step - 1) / step);
     if (!w.different) return r->num;
-    for (int64_t row = 0, n = first; row < r->num && n < first + MOST_ROWS; row += step, n++) {
+    for (int64_t from = 0, n = first; from < r->num && n < first + MOST_ROWS; from += step, n++) {
+        const int64_t other_row = from + row_of_two(from / step) % free,
+                      row = other_row < r->num ? other_row : from;
         if (other.different) put(r, &other, row, data_place_of(n + 1 + is_max(r), r->terms), draw);
         put(r, &w, row, data_place_of(n + !is_max(r), r->terms), draw);
         /* Of two neighbours in four, so that both lengths have some that alternate. */

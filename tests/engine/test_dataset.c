@@ -276,6 +276,31 @@ static void winners_of_rows(void **state) {
     at_arena_free(a);
 }
 
+/* Of rows by eight each has, somewhere, an element beyond all of any other: a kernel that takes it
+ * for one of the other row is wrong. */
+static void rows_by_eight(void **state) {
+    (void)state;
+    enum { ROWS = 1024, TERMS = 9, BY = 8 };
+    at_arena *a = at_arena_new();
+    fill_any(a, "args N=1024, K=9\nx[N, K] : input\nout[n:N] = max(k:K) x[n, k]\n");
+    const float *x = values_of("x");
+    float most[ROWS];
+    for (int n = 0; n < ROWS; n++) {
+        most[n] = -INFINITY;
+        for (int k = 0; k < TERMS; k++) most[n] = fmaxf(most[n], x[n * TERMS + k]);
+    }
+    for (int own = 0; own < BY; own++)
+        for (int other = 0; other < BY; other++) {
+            int beyond = 0;
+            for (int n = 0; n < ROWS && own != other; n += BY)
+                for (int k = 0; k < TERMS; k++)
+                    beyond += x[(n + own) * TERMS + k] > most[n + other];
+            if (!beyond && own != other) fail_msg("row %d hides all of row %d", other, own);
+        }
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* Of a few hundred bytes or entries two or three would be the most: rows have one that no other
  * element reaches, another one than the row before, the first and the last place among them. */
 static void winners_among_wholes(void **state) {
@@ -1115,6 +1140,7 @@ int main(void) {
         cmocka_unit_test(halves_of_floats),
         cmocka_unit_test(scales_of_bytes),
         cmocka_unit_test(winners_of_rows),
+        cmocka_unit_test(rows_by_eight),
         cmocka_unit_test(winners_among_wholes),
         cmocka_unit_test(sums_before_functions),
         cmocka_unit_test(sums_of_inputs),

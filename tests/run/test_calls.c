@@ -15,7 +15,7 @@
 
 #include "tests/arena.h"
 
-enum { MAX_FILES = 1024, MAX_NAMES = 16384 };
+enum { MAX_FILES = 1024, MAX_NAMES = 1 << 16 };
 
 static const char *const folders[] = {"base",      "knobs",  "schedule", "codegen", "cost",
                                       "templates", "sketch", "tuners",   "runtime", "records",
