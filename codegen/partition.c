@@ -195,28 +195,27 @@ static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact
  * throughout. The bounds are worked out at run time, from what is known outside of n. */
 static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
     at_low *l = p->l;
-    const at_aff *seen = at_aff_concrete(l, at_atom_known(l, atom, facts), AT_BIT(n->loop.sym));
-    const at_aff *outside;
-    int64_t k = at_aff_coef(seen, n->loop.sym), lo, hi;
-    const at_aff *rest = at_aff_sub(l, seen, at_aff_scale(l, at_aff_sym(l, n->loop.sym), k));
-    at_aff_range(l, at_aff_part(l, rest, at_ir_loops(n->child), &outside), &lo, &hi);
-    const at_aff *cuts[2];
+    const at_fact *mixed = facts;
+    at_cut_view v;
+    at_cut_together(l, n, atom, &v, &mixed);
+    const at_aff *seen = at_aff_concrete(l, v.outside, AT_BIT(n->loop.sym)), *cuts[2];
+    const int64_t k = at_aff_coef(seen, n->loop.sym);
+    const at_aff *outside = at_aff_sub(l, seen, at_aff_scale(l, at_aff_sym(l, n->loop.sym), k));
     for (int i = 0; i < 2;
          i++) { /* k > 0: holds from ceil((-outside - lo) / k) on, fails below ceil(... - hi) */
-        int64_t inner = (i == 0) == (k > 0) ? hi : lo;
+        int64_t inner = (i == 0) == (k > 0) ? v.hi : v.lo;
         if (k > 0)
             cuts[i] =
                 at_aff_div(l, at_aff_shift(l, at_aff_scale(l, outside, -1), k - 1 - inner), k);
         else cuts[i] = at_aff_shift(l, at_aff_div(l, at_aff_shift(l, outside, inner), -k), 1);
     }
     const at_truth truth[3] = {k > 0 ? AT_FAILS : AT_HOLDS, AT_MIXED, k > 0 ? AT_HOLDS : AT_FAILS};
-    const at_cut_view v = at_cut_view_of(l, n, at_atom_known(l, atom, facts));
     at_ir *head = NULL, **tail = &head;
     for (int i = 0; i < 3; i++) {
         at_ir *s = i > 0 ? segment(p, n, cuts[i - 1], false) : n;
         if (s && i < 2) s = segment(p, s, cuts[i], true);
         if (!s || (truth[i] == AT_MIXED && v.values == 0)) continue;
-        const at_fact *f = add_fact(l, atom, truth[i], facts);
+        const at_fact *f = truth[i] == AT_MIXED ? mixed : add_fact(l, atom, truth[i], facts);
         if (truth[i] != AT_MIXED)
             f = add_outside(l, at_aff_shift(l, v.outside, truth[i] == AT_HOLDS ? v.lo : v.hi),
                             truth[i], f);

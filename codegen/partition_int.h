@@ -54,8 +54,13 @@ typedef struct at_cut_view {
     const at_aff *outside;
     int64_t lo, hi;
     int64_t value, step; /* the first of these values, and how far apart they are */
-    int64_t values;      /* their number; -1: not known */
+    int64_t values;      /* their number; -1: not known, or it is the view of several atoms */
 } at_cut_view;
 at_cut_view at_cut_view_of(at_low *l, const at_ir *n, const at_aff *atom);
+/* What is below a diagonal and what is above it: undecided atoms of a tile in loop n that change
+ * one element before `atom` does, or behind. `view`, which is atom's, takes them in. *facts: they
+ * are mixed, and so is atom. */
+void at_cut_together(at_low *l, const at_ir *n, const at_aff *atom, at_cut_view *view,
+                     const at_fact **facts);
 
 #endif

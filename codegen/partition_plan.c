@@ -2,6 +2,8 @@
  * undecided, and what partition.c is to do about each at which loop (its head says when). */
 #include "codegen/partition_int.h"
 
+#include <stdlib.h>
+
 #define MAX_PEEL 8 /* iterations of one loop that become copies of their own */
 
 /* ---- undecided atoms ------------------------------------------------------------------------- */
@@ -15,6 +17,8 @@ typedef struct atom_query {
     const at_ir *at; /* the node that asks */
     const at_aff *found;
     int64_t first, last; /* iterations that AT_CUT_PEEL is about */
+    at_cut_view *view;   /* of the atoms that at_cut_together has seen */
+    const at_fact *mixed;
 } atom_query;
 
 static bool query_cond(atom_query *q, const at_cond *c) {
@@ -125,6 +129,43 @@ static bool is_already(at_truth truth, const at_aff *atom, const at_fact *facts)
     return false;
 }
 
+static bool see_together(atom_query *q, const at_aff *atom) {
+    at_low *l = q->l;
+    at_cut_view *all = q->view;
+    const at_aff *known = at_atom_known(l, atom, q->facts);
+    at_cut_view own = at_cut_view_of(l, q->at, known);
+    if (!at_aff_is_beside(own.outside, all->outside)) /* it may fail where that holds */
+        own = at_cut_view_of(l, q->at, at_aff_shift(l, at_aff_scale(l, known, -1), -1));
+    if (!at_aff_is_beside(own.outside, all->outside) || is_already(AT_MIXED, atom, q->mixed))
+        return false;
+    const int64_t apart = own.outside->c - all->outside->c, lo = own.lo + apart,
+                  hi = own.hi + apart;
+    if (llabs(lo - all->lo) > 1 || llabs(hi - all->hi) > 1 || (lo == all->lo && hi == all->hi))
+        return false;
+    const at_fact f = {atom, AT_MIXED, false, q->mixed};
+    q->mixed = at_copy(l->arena, &f, sizeof f);
+    all->values = -1;
+    if (lo < all->lo) all->lo = lo;
+    if (hi > all->hi) all->hi = hi;
+    return false;
+}
+
+void at_cut_together(at_low *l, const at_ir *n, const at_aff *atom, at_cut_view *view,
+                     const at_fact **facts) {
+    const at_fact f = {atom, AT_MIXED, false, *facts};
+    atom_query q = {.l = l,
+                    .see = see_together,
+                    .facts = *facts,
+                    .at = n,
+                    .view = view,
+                    .mixed = at_copy(l->arena, &f, sizeof f)};
+    *view = at_cut_view_of(l, n, at_atom_known(l, atom, *facts));
+    const at_mask below = at_ir_loops(n->child);
+    if (!is_single(at_aff_deps(l, at_aff_concrete(l, atom, 0)) & below))
+        (void)query_list(&q, n->child);
+    *facts = q.mixed;
+}
+
 /* How many partial sizes the atom has inside the loop, where it is full or partial and these are
  * known; -1: they are not. */
 static int64_t num_partial(const atom_query *q, const at_aff *atom, at_mask below) {
@@ -232,7 +273,10 @@ static at_cut_action choose(atom_query *q, const at_aff *atom) {
     if (is_in_registers(n)) return AT_CUT_LEAVE;
     const bool is_mixed = is_already(AT_MIXED, written, facts);
     if (!is_single(deps & below)) { /* a tile's loops: n and those around it decide together */
-        if (is_long_sum(n) && !is_mixed) return AT_CUT_SET_APART;
+        const bool has_masks =
+            n->loop.is_reduce && !at_aff_reads(l, atom) && at_masks_serve(l, n->child, facts, 0);
+        if ((is_long_sum(n) || has_masks) && !is_mixed) return AT_CUT_SET_APART;
+        if (has_masks) return AT_CUT_LEAVE;
         return outside && !known && has_versions(q, written, without, deps & below)
                    ? AT_CUT_VERSIONS
                    : AT_CUT_LEAVE;

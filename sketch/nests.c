@@ -41,6 +41,7 @@ static const nest_row nests[] = {
     {"flat",     false,    false,  nest_find_flat,       nest_make_flat},
     {"points",   false,    false,  nest_find_points,     nest_make_points},
     {"columns",  false,    false,  nest_find_columns,    nest_make_columns},
+    {"both",     false,    false,  nest_find_both,       nest_make_both},
     {"dots",     false,    false,  nest_find_narrower,   nest_make_tile},
     {"dots",     false,    false,  nest_find_few,        nest_make_tile},
     {"tile",     true,     false,  nest_find_tile,       nest_make_tile},

@@ -80,17 +80,18 @@ void sketch_visit(int stage, sketch_states *states);
  * parts (nest_points.c); blocks of rows and columns (nest_blocks.c); what goes on from step to step
  * (nest_steps.c); sums whose terms have places (nest_scatter.c); blocks of rows through chains
  * (nest_through.c), of columns (nest_columns.c); strips channel by channel (nest_strip.c); partial
- * sums in lanes (nest_parts.c); register tiles (tile_choices.c, tile.c). */
+ * sums in lanes (nest_parts.c); a tensor's rows and columns (nest_both.c); register tiles
+ * (tile_choices.c, tile.c). */
 nest_find nest_find_written, nest_find_plain, nest_find_groups, nest_find_lanes, nest_find_list,
     nest_find_flat, nest_find_points, nest_find_blocks, nest_find_running, nest_find_step,
     nest_find_tile, nest_find_dots, nest_find_late, nest_find_near, nest_find_windows,
     nest_find_pointers, nest_find_tile_with, nest_find_lanes_with, nest_find_scatter,
     nest_find_through, nest_find_through_rows, nest_find_columns, nest_find_narrow,
-    nest_find_narrower, nest_find_few, nest_find_parts, nest_find_strip;
+    nest_find_narrower, nest_find_few, nest_find_parts, nest_find_strip, nest_find_both;
 nest_make nest_make_written, nest_make_plain, nest_make_groups, nest_make_lanes, nest_make_list,
     nest_make_flat, nest_make_points, nest_make_blocks, nest_make_running, nest_make_step,
     nest_make_tile, nest_make_scatter, nest_make_through, nest_make_columns, nest_make_parts,
-    nest_make_strip;
+    nest_make_strip, nest_make_both;
 
 /* ---- choosing axes (tile_axes.c) ------------------------------------------------------------- */
 
@@ -207,6 +208,9 @@ void nest_open_members(nest_members *m, sketch_state *s, int of);
 bool nest_is_read_within(nest_members *m, int stage);
 /* Whether loops over whole axes suit a stage, and it stands nowhere yet. */
 bool nest_may_join(const sketch_state *s, int stage);
+/* Everything that follows from the earlier sum before the later one stands beside the tile
+ * (tile_choices.c). */
+bool nest_can_wait(const sketch_state *s, int sum, int later, bool is_tile);
 
 /* ---- loops (tile.c) -------------------------------------------------------------------------- */
 
@@ -223,10 +227,11 @@ at_status sketch_copy_lanes(sketch_state *s, const char *leaf, int stage, int ac
 at_status sketch_add_up(sketch_state *s, const at_tensor *t, const char *leaf, const char *first,
                         const char *copies, const char **outer);
 /* Another sum goes into a loop of the leaf's, the innermost of the reduction that is not written
- * out, in loops of its own, which are made as those of the leaf were since edit `first`
- * (tile_readers.c). */
-at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const char *loop,
-                            const sketch_edit *first);
+ * out, in loops of its own, which are made as those of the leaf were since edit `first`; axis_of:
+ * [axis of other] which of the leaf's it goes with, NULL: that of the same number (tile_readers.c).
+ */
+at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const int *axis_of,
+                            const char *loop, const sketch_edit *first);
 
 /* ---- a register tile while its loops are made ------------------------------------------------ */
 

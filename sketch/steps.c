@@ -254,7 +254,8 @@ bool sketch_is_joined(const sketch_state *s, int stage) {
 bool sketch_is_untouched(const sketch_state *s, int stage) {
     const char *name = s->facts->compute->tensors[stage].name;
     for (const sketch_edit *e = s->last; e; e = e->before)
-        if (!strcmp(e->edit.stage, name) || (e->edit.other && !strcmp(e->edit.other, name)))
+        if (e->edit.kind != AT_EDIT_BRANCHES && /* which makes its loops anew */
+            (!strcmp(e->edit.stage, name) || (e->edit.other && !strcmp(e->edit.other, name))))
             return false;
     return true;
 }

@@ -384,8 +384,7 @@ static bool shares_read(const sketch_state *s, int one, int other, int vec) {
     return shares;
 }
 
-/* Everything that follows from the earlier sum before the later one stands beside the tile. */
-static bool can_wait(const sketch_state *s, int sum, int later, bool is_tile) {
+bool nest_can_wait(const sketch_state *s, int sum, int later, bool is_tile) {
     const at_facts *f = s->facts;
     const at_compute *c = f->compute;
     bool *passes = AT_NEW_ARRAY(s->arena, bool, c->num_tensors),
@@ -424,7 +423,7 @@ static void find_with(const sketch_state *s, int stage, bool wants_tile, nest_ch
         if (at_facts_has_leaf(f, t) && !f->of[t].is_written && !sketch_is_joined(s, t) &&
             f->compute->tensors[t].num_reduce && has_loops_of(s, t, stage) &&
             lanes_of(s, t, &is_other) == vec && shares_read(s, t, stage, vec) &&
-            can_wait(s, t, stage, is_tile))
+            nest_can_wait(s, t, stage, is_tile))
             found.with[found.num_with++] = t;
     if (!found.num_with || is_tile != wants_tile) return;
     nest_choice *c = is_tile ? add_tile(out, s, stage, vec)

@@ -67,7 +67,8 @@ at_status tile_put_readers(tiling *t, const char *loop) {
 }
 
 /* The loops of another sum have the names of the leaf's loops. */
-static at_status rename_as(sketch_state *s, const char *leaf, const char *other) {
+static at_status rename_as(sketch_state *s, const char *leaf, const char *other,
+                           const int *axis_of) {
     const at_compute *c = s->compute;
     const at_tensor *x = &c->tensors[at_compute_find(c, leaf)],
                     *y = &c->tensors[at_compute_find(c, other)];
@@ -75,14 +76,14 @@ static at_status rename_as(sketch_state *s, const char *leaf, const char *other)
     bool differ = false;
     if (x->num_axes != y->num_axes || x->num_reduce != y->num_reduce) return AT_E_INPUT;
     for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
-        e.names[k] = x->axes[k].name;
+        e.names[k] = x->axes[axis_of ? axis_of[k] : k].name;
         differ |= strcmp(e.names[k], y->axes[k].name) != 0;
     }
     return differ ? sketch_step(s, &e) : AT_OK;
 }
 
-at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const char *loop,
-                            const sketch_edit *first) {
+at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const int *axis_of,
+                            const char *loop, const sketch_edit *first) {
     const char *name = s->facts->compute->tensors[other].name;
     at_edit edits[MOST_EDITS];
     int n = 0;
@@ -93,7 +94,7 @@ at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const 
         edits[n].stage = name;
         edits[n++].knob = NULL; /* the parts are there already */
     }
-    AT_TRY(rename_as(s, leaf, name));
+    AT_TRY(rename_as(s, leaf, name, axis_of));
     while (n) AT_TRY(sketch_step(s, &edits[--n]));
     return sketch_put(s, AT_EDIT_JOIN, name, true, leaf, loop);
 }

@@ -24,6 +24,14 @@ def drawn(tensor):
     return numpy.random.randn(*tensor.shape).astype(tensor.dtype)
 
 
+def bound(function, addresses, kept):
+    """A call of a function with pointers that are made already: ctypes makes them anew in each call elsewhere, which takes
+    longer than a small kernel. kept: what has to live as long."""
+    call = functools.partial(ctypes.CFUNCTYPE(ctypes.c_int)(function), *map(ctypes.c_void_p, addresses))
+    call.kept = kept
+    return call
+
+
 def kernel_of(what, args, data, **of):
     """The best of a log (log=), or a configuration (entity=), as a function of nothing: no more than one call stands around
     its code. what: a file of a computation, or a template's name. data: arrays by the names of tensors, which kernels of one
@@ -41,11 +49,11 @@ def kernel_of(what, args, data, **of):
     packed = kernel.pack(**{t.name: data[t.name] for t, s in zip(kernel._all, kernel._tensors) if s.is_packed})
     if not packed._function:  # nothing is packed
         tensors = pointers([data[t.name] for t in kernel.inputs] + out)
-        return lambda kept=out: library.call(kernel._pointer, tensors, kernel._workspace.pointer)
+        call = ctypes.cast(library.call, ctypes.c_void_p).value
+        return bound(call, [kernel._pointer, ctypes.addressof(tensors), kernel._workspace.pointer], (kernel, tensors, out))
     arrays = [data[t.name] for t in packed.inputs] + ([packed._packed] if packed._has_packed else []) + out
     addresses = [a.ctypes.data for a in arrays] + [packed._workspace.pointer]
-    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(addresses))(packed._function)
-    return lambda kept=(packed, arrays): function(*addresses)
+    return bound(packed._function, addresses, (packed, arrays))
 
 
 def slice_ns(f):

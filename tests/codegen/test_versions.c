@@ -145,6 +145,40 @@ static void diagonals(void **state) {
     }
 }
 
+/* Sums along rows from a diagonal on, and of columns up to it, too: a mask says what counts of the
+ * vectors that it cuts, for all rows of a tile, and what cuts one sum cuts the other in the same
+ * turns. Else each row of such a turn was a tile of its own. */
+static void from_a_diagonal(void **state) {
+    (void)state;
+    static const char inputs[] = "A[Y, Y] : input\n"
+                                 "x[Y] : input\n",
+                      above[] = "acc[y:Y] : output = sum(k:Y) (k >= y ? A[y, k]*x[k] : 0)\n",
+                      below[] = "out[k:Y] : output = sum(y:Y) (k > y ? A[y, k]*x[y] : 0)\n",
+                      tree[] = "yo, ko =>\n"
+                               "    yi:unroll, ki:vec =>\n"
+                               "        @acc = {yo, yi}/y  // {ko, ki}/k\n",
+                      columns[] = "    yi:unroll, ki:vec =>\n"
+                                  "        @out = {ko, ki}/k  // {yo, yi}/y\n";
+    static const char *const sizes[] = {
+        "Y=48 yo=12 yi=4 ko=3 ki=16", "Y=192 yo=48 yi=4 ko=12 ki=16",
+        "Y=192 yo=32 yi=6 ko=12 ki=16", "Y=160 yo=20 yi=8 ko=10 ki=16"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int both = 0; both < 2; both++) {
+            char text[512], whole[512];
+            snprintf(text, sizeof text, "%s%s%s", inputs, above, both ? below : "");
+            snprintf(whole, sizeof whole, "%s%s", tree, both ? columns : "");
+            at_arena *a = at_arena_new();
+            const program p = {"from a diagonal", sizes[i], text, whole};
+            const at_low *l = lowered(a, &p, AT_DIALECT_GNU, "avx512");
+            for (int k = 0; k < l->tiles.len; k++)
+                if (!strncmp(l->tiles.data[k]->name, "tile_1x", 7))
+                    fail_msg("%s, %d: %s", sizes[i], both, l->tiles.data[k]->name);
+            assert_int_equal(l->notes.len, 0);
+            assert_true(l->tiles.len <= 4);
+            at_arena_free(a);
+        }
+}
+
 static void ragged(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -422,18 +456,13 @@ static void many_conditions(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(copies),
-                                       cmocka_unit_test(diagonals),
-                                       cmocka_unit_test(ragged),
-                                       cmocka_unit_test(blocks_of_rows),
-                                       cmocka_unit_test(blocks_in_a_loop),
-                                       cmocka_unit_test(listed_rows),
-                                       cmocka_unit_test(whole),
-                                       cmocka_unit_test(phases),
-                                       cmocka_unit_test(phases_of_lanes),
-                                       cmocka_unit_test(windows),
-                                       cmocka_unit_test(wraps),
-                                       cmocka_unit_test(bounds),
-                                       cmocka_unit_test(many_conditions)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies),          cmocka_unit_test(diagonals),
+        cmocka_unit_test(from_a_diagonal), cmocka_unit_test(ragged),
+        cmocka_unit_test(blocks_of_rows),  cmocka_unit_test(blocks_in_a_loop),
+        cmocka_unit_test(listed_rows),     cmocka_unit_test(whole),
+        cmocka_unit_test(phases),          cmocka_unit_test(phases_of_lanes),
+        cmocka_unit_test(windows),         cmocka_unit_test(wraps),
+        cmocka_unit_test(bounds),          cmocka_unit_test(many_conditions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

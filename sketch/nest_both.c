@@ -1,0 +1,136 @@
+/* sketch/nest_both.c: two sums over one tensor, of which one adds up its rows and the other its
+ * columns, in one loop, so that what both need is loaded once:
+ *
+ *     i, j => @q = i // j              i0, j0 =>
+ *     j, i => @s = j // i      ->          i1:unroll, j1:vec => @q = {i0, i1}/i // {j0, j1}/j
+ *                                          i1:unroll, j1:vec => @s = {j0, j1}/j // {i0, i1}/i
+ *
+ * Sums of a block of rows stay in registers from its first column to its last one; those of the
+ * columns wait in memory from block to block. */
+#include "sketch/nests.h"
+
+#include <string.h>
+
+/* The axes of two sums that go together. */
+typedef struct both {
+    const sketch_state *s;
+    int stage, other;               /* other: the earlier one */
+    int rows, columns;              /* axes of the stage */
+    int axis_of[AT_FACTS_MAX_AXES]; /* [axis of other] the stage's */
+} both;
+
+static int axes_of(const at_tensor *x) { return x->num_axes + x->num_reduce; }
+
+/* Is an expression of the other sum that of the stage, once axes have the stage's names? */
+static bool is_same(const both *b, const at_expr *x, const at_expr *y) {
+    if (x->op != y->op || x->nargs != y->nargs || x->integer != y->integer ||
+        x->number != y->number)
+        return false;
+    const bool is_axis =
+        x->op == AT_X_NAME && x->ref < axes_of(&b->s->facts->compute->tensors[b->other]);
+    if ((is_axis ? b->axis_of[x->ref] : x->ref) != y->ref) return false;
+    for (int i = 0; i < x->nargs; i++)
+        if (!is_same(b, x->arg[i], y->arg[i])) return false;
+    return true;
+}
+
+/* Do both read the same element somewhere, another one in each row and column? */
+static bool shares_read(const both *b) {
+    const at_compute *c = b->s->facts->compute;
+    int num, num_other;
+    const at_expr *const *reads = at_compute_reads(c, b->stage, &num), *const *others =
+                                                                           at_compute_reads(
+                                                                               c, b->other,
+                                                                               &num_other);
+    for (int i = 0; i < num; i++)
+        for (int k = 0; k < num_other; k++)
+            if (at_expr_uses(reads[i], b->rows) && at_expr_uses(reads[i], b->columns) &&
+                is_same(b, others[k], reads[i]))
+                return true;
+    return false;
+}
+
+/* Whether lanes along an axis read what lies side by side, or the same. */
+static bool has_lanes(const sketch_state *s, int stage, int axis) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    for (int i = 0; i < f->num_accesses; i++)
+        if (f->access[i].stride[axis] != 0 && f->access[i].stride[axis] != 1) return false;
+    return f->extent[axis] >= LEAST_COPIED_LANES;
+}
+
+/* Axis k of the stage is what the other one sums over, and its axis m what the stage sums over; all
+ * else goes in one order. */
+static bool find_axes(both *b, int k, int m) {
+    const at_facts *f = b->s->facts;
+    const int sum = f->compute->tensors[b->stage].num_axes;
+    for (int i = 0, at = 0; i < sum; i++) {
+        if (i == m) continue;
+        at += at == k;
+        b->axis_of[i] = at++;
+    }
+    b->axis_of[m] = sum;
+    b->axis_of[sum] = k;
+    for (int i = 0; i <= sum; i++)
+        if (f->of[b->other].extent[i] != f->of[b->stage].extent[b->axis_of[i]]) return false;
+    for (int by_sum = 0; by_sum < 2; by_sum++) { /* lanes along which of the two */
+        b->rows = by_sum ? k : sum;
+        b->columns = by_sum ? sum : k;
+        if (f->of[b->stage].extent[b->rows] >= BOTH_LEAST_ROWS &&
+            has_lanes(b->s, b->stage, b->columns) && has_lanes(b->s, b->other, by_sum ? m : sum) &&
+            shares_read(b))
+            return true;
+    }
+    return false;
+}
+
+static bool is_one_sum(const sketch_state *s, int stage) {
+    return s->facts->compute->tensors[stage].num_reduce == 1 && nest_may_join(s, stage);
+}
+
+static bool find_both(both *b) {
+    const at_compute *c = b->s->facts->compute;
+    const int axes = c->tensors[b->stage].num_axes;
+    if (!is_one_sum(b->s, b->stage)) return false;
+    for (b->other = b->stage - 1; b->other >= 0; b->other--) {
+        if (!is_one_sum(b->s, b->other) || c->tensors[b->other].num_axes != axes ||
+            !nest_can_wait(b->s, b->other, b->stage, false))
+            continue;
+        for (int k = 0; k < axes; k++)
+            for (int m = 0; m < axes; m++)
+                if (find_axes(b, k, m)) return true;
+    }
+    return false;
+}
+
+void nest_find_both(const sketch_state *s, int stage, nest_choices *out) {
+    both b = {.s = s, .stage = stage};
+    if (!find_both(&b)) return;
+    nest_choice *c = nest_add_axis(out, s, stage, b.columns);
+    c->row = b.rows;
+    c->with[c->num_with++] = b.other;
+}
+
+at_status nest_make_both(sketch_state *s, int stage, const nest_choice *c) {
+    static const at_part_limit height = {.wide = 8, .narrow = 4}, one = {.vectors = 1};
+    const at_tensor *x = &s->facts->compute->tensors[stage];
+    const sketch_edit *first = s->last;
+    const char *rows[2], *columns[2];
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
+    both b = {.s = s, .stage = stage};
+    int n = 0;
+    if (!find_both(&b)) AT_BUG("\"%s\" goes with no other sum", x->name);
+    AT_TRY(sketch_split_by(s, x->name, x->axes[c->row].name, "1 2 4 6 8 12 16", height, rows));
+    AT_TRY(sketch_split_by(s, x->name, x->axes[c->vec].name, "4 8 16 32 64", one, columns));
+    for (int k = 0; k < x->num_axes; k++)
+        if (k != c->row && k != c->vec) order.names[n++] = x->axes[k].name;
+    const int outside = n;
+    for (int i = 0; i < 2; i++) {
+        order.names[n++] = rows[i];
+        order.names[n++] = columns[i];
+    }
+    AT_TRY(sketch_step(s, &order));
+    AT_TRY(sketch_mark(s, x->name, rows[1], AT_ANN_UNROLL));
+    AT_TRY(sketch_mark(s, x->name, columns[1], AT_ANN_VEC));
+    AT_TRY(sketch_sum_beside(s, x->name, c->with[0], b.axis_of, columns[0], first));
+    return sketch_share_out(s, x->name, order.names, outside);
+}
