@@ -157,14 +157,10 @@ static at_status start(at_arena *a, const sketch_derivation *d, const sketch_sta
     return AT_OK;
 }
 
-/* Sketches of all stages together. */
-typedef void whole_nest(const sketch_state *first, sketch_states *out);
-static whole_nest *const wholes[] = {sketch_rows, sketch_chain};
-enum { NUM_WHOLES = sizeof wholes / sizeof *wholes };
-
 /* What rules make of a computation: as many sketches as there are ways to place its stages. */
 static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
-    sketch_states states = {0}, factored = {0};
+    sketch_states states = {0}, factored = {0}, chains = {0};
+    const bool has_wholes = !first->begun && !first->compute->num_cycles;
     first->like = sketch_find_twins(a, first->facts);
     first->trials = at_arena_new();
     *at_push(a, &states) = sketch_branch(first, ""); /* others go on from the first, too */
@@ -172,8 +168,9 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
         if (first->facts->of[t].is_stage && !first->facts->of[t].is_written && !at_halts())
             sketch_visit(t, &states);
     sketch_place_left(&states);
-    for (int i = 0; i < NUM_WHOLES && !first->begun && !first->compute->num_cycles; i++)
-        wholes[i](first, out);
+    if (has_wholes) sketch_rows(first, out);
+    const bool leads = has_wholes && sketch_chain(first, &chains);
+    if (leads) *at_push(a, out) = chains.data[0];
     for (int i = 0; i < states.len && !at_halts(); i++) {
         sketch_factor(states.data[i], &factored);
         sketch_leave(states.data[i]);
@@ -182,6 +179,7 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
         sketch_pack(factored.data[i], out);
         sketch_leave(factored.data[i]);
     }
+    if (chains.len && !leads) *at_push(a, out) = chains.data[0];
     at_arena_free(first->trials);
 }
 
@@ -233,7 +231,8 @@ static at_status derive_all(at_arena *a, sketch_derivation *d, const at_sketch *
         if (!sketch_further_start(&first, i, &o) || start(a, d, &o, &other, &why) != AT_OK ||
             (o.bounds && !is_bounded_at_all(&other)))
             continue;
-        derive(a, &other, &of[1 + i]);
+        if (o.only_chain) (void)sketch_chain(&other, &of[1 + i]);
+        else derive(a, &other, &of[1 + i]);
     }
     add_states(of, sketch_most(&first), &all);
     if (at_halts()) {

@@ -88,7 +88,6 @@ enum sketch_limit {
     THROUGH_NARROW_ROWS = 4,   /* the same, with half as many registers */
     THROUGH_MOST_HEIGHT = 8,   /* tiles below each other */
     THROUGH_LEAST_TERMS = 256, /* of a row that is added up as it is made */
-    CHAIN_MOST_STAGES = 4,     /* rows of more would not all stay near */
 
     /* Copies. */
     FAR_ELEMENTS = 65536,       /* 256 KB: beyond the caches near the core */

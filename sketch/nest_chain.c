@@ -1,104 +1,352 @@
-/* sketch/nest_chain.c: short sums, each of which reads windows along a row of the one before; of
- * what is between them a row at a time is kept, near the core: one more sketch.
+/* sketch/nest_chain.c: computations of cheap stages and short sums that read windows of each other,
+ * row by row: one more sketch. Stages that have axes in common go through these together, and of
+ * what is between them as much is kept as one turn of these loops makes, near the core:
  *
  *     h, w, r => @a = h, w // r          h:para =>
  *     h, w, q => @out = h, w // q            a_w0, r:unroll, a_w1:vec =>
  *                                                @a = h, {a_w0, a_w1}/w // r
- *                                ->          w0, q:unroll, w1:vec => @out = h, {w0, w1}/w // q  */
+ *                                ->          w0, q:unroll, w1:vec => @out = h, {w0, w1}/w // q
+ *
+ * Where lanes go along such an axis, they go through blocks of columns:
+ *
+ *     h, w, r => @a = h, w // r          w0:para =>
+ *     h, w, q => @out = h, w // q   ->       h, r:unroll, w1:vec => @a = h, {w0, w1}/w // r
+ *                                            h, q:unroll, w1:vec => @out = h, {w0, w1}/w // q
+ *
+ * What has no axis in common with its readers, as where windows go along rows first and then across
+ * them, ends a chain of its own before theirs. Stages of a chain that are as long and read some of
+ * the same stand in the same loops, so that this is loaded once. */
 #include "sketch/nests.h"
+
+/* Stages in the same loops of a chain. */
+typedef struct group {
+    int first;         /* whose loops they are */
+    bool *has;         /* [tensor] it is one of them */
+    const char *inner; /* the innermost loop that is neither written out nor lanes; NULL: none */
+} group;
 
 typedef struct chain {
     sketch_state *s;
-    int last, num; /* the last stage; how many first axes all have in common */
+    int last, num;        /* the last stage; how many there are */
+    nest_members in;      /* which ones */
+    bool *is_shared;      /* [axis of the last] all stages go through it together */
+    const char *loop;     /* the last one around all stages */
+    AT_VEC(group) groups; /* the last of the tree first */
 } chain;
+typedef AT_VEC(chain) chains;
 
-typedef struct common {
-    int tensor, num; /* first axes along which each point reads the tensor at its own place */
-} common;
-
-static at_walk find_common(const at_expr *e, void *ctx) {
-    common *x = ctx;
-    for (int k = 0; k < x->num && k < e->nargs && at_expr_is_read(e, &x->tensor); k++)
-        if (e->arg[k]->op != AT_X_NAME || e->arg[k]->ref != k) x->num = k;
-    return AT_WALK_ON;
+static const at_tensor *tensor_of(const chain *c, int t) {
+    return &c->s->facts->compute->tensors[t];
 }
 
-/* Each stage has one reader, which has rows of it alone; false: they are no such chain. */
-static bool find_chain(chain *c) {
+/* ---- which stages ---------------------------------------------------------------------------- */
+
+static bool is_shared(const chain *c, int t, int axis) {
+    for (int k = 0; k < tensor_of(c, c->last)->num_axes; k++)
+        if (c->is_shared[k] && c->in.axis_of[t][k] == axis) return true;
+    return false;
+}
+
+/* Do lanes of all stages go along an axis of all, or those of each along one of its own? */
+static bool has_lanes(const chain *c) {
+    const int vec = tensor_of(c, c->last)->num_axes - 1;
+    for (int t = 0; t < c->last; t++) {
+        const int own = tensor_of(c, t)->num_axes - 1;
+        if (c->in.is_member[t] &&
+            (c->is_shared[vec] ? c->in.axis_of[t][vec] != own : is_shared(c, t, own)))
+            return false;
+    }
+    return true;
+}
+
+/* How many elements of all stages but the last does a turn of the loops around make? */
+static double kept_of(const chain *c) {
+    double kept = 0;
+    for (int t = 0; t < c->last; t++) {
+        double own = c->is_shared[tensor_of(c, c->last)->num_axes - 1] ? TILE_COLUMNS : 1;
+        for (int k = 0; k < tensor_of(c, t)->num_axes; k++)
+            if (!is_shared(c, t, k)) own *= (double)c->s->facts->extents[t][k];
+        if (c->in.is_member[t]) kept += own;
+    }
+    return kept;
+}
+
+static bool is_moved(const at_expr *e, const void *unused) {
+    (void)unused;
+    return e->op == AT_X_ADD || e->op == AT_X_SUB;
+}
+
+static bool is_divided(const at_expr *e, const void *unused) {
+    (void)unused;
+    return e->op == AT_X_DIV || e->op == AT_X_MOD;
+}
+
+/* Does a stage, or what is computed there, read a tensor beside its own place? */
+static bool reads_windows(const at_compute *c, int stage, int tensor) {
+    int num;
+    const at_expr *const *reads = at_compute_reads(c, stage, &num);
+    for (int i = 0; i < num; i++)
+        for (int d = 0; reads[i]->ref == tensor && d < reads[i]->nargs; d++)
+            if (at_expr_find(reads[i]->arg[d], is_moved, NULL) &&
+                !at_expr_find(reads[i]->arg[d], is_divided, NULL))
+                return true;
+    return false;
+}
+
+/* Is a stage before the last read in windows? */
+static bool has_windows(const chain *c) {
     const at_facts *f = c->s->facts;
-    bool has_windows = false;
-    int stages = 0;
-    for (int t = 0; t < f->compute->num_tensors; t++) {
-        const at_tensor *x = &f->compute->tensors[t];
-        if (!at_facts_has_leaf(c->s->facts, t)) continue;
-        if (x->is_packing || x->is_places || !tile_sums_are_short(c->s, t)) return false;
-        for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
-            if (x->axes[k].begin) return false;
-        if (!stages++ || x->num_axes - 1 < c->num) c->num = x->num_axes - 1;
-        c->last = t;
-    }
-    for (int t = 0; t < c->last && stages > 1; t++) {
-        if (!at_facts_has_leaf(c->s->facts, t)) continue;
-        int reader = f->of[t].reader;
-        if (f->of[t].num_readers != 1 || f->compute->tensors[t].is_output) return false;
-        const at_expr *body = f->compute->tensors[reader].body;
-        if (!at_expr_count_reads(body, t)) return false;
-        for (int i = 0; i < f->of[reader].num_accesses; i++) {
-            const at_access *x = &f->of[reader].access[i];
-            if (x->tensor == t && x->from != t && x->from >= 0) return false;
-        }
-        common found = {t, c->num};
-        at_expr_walk(body, find_common, &found);
-        c->num = found.num;
-        for (int k = 0; k < c->num; k++)
-            if (f->extents[t][k] != f->extents[reader][k]) c->num = k;
-        has_windows |= !f->of[t].is_read_in_place;
-    }
-    return stages > 1 && stages <= CHAIN_MOST_STAGES && has_windows && c->num > 0;
+    for (int t = 0; t < c->last; t++)
+        for (int r = t + 1; c->in.is_member[t] && r <= c->last; r++)
+            if (f->of[r].is_stage && reads_windows(f->compute, r, t)) return true;
+    return false;
 }
 
-/* What stands below the rows: other axes, reductions that are written out, vectors. */
-static at_status make_row(chain *c, int stage) {
-    const at_tensor *t = &c->s->facts->compute->tensors[stage];
-    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
-    const char *parts[2];
-    int last = t->num_axes - 1, n = 0;
-    AT_TRY(sketch_split_lanes(c->s, t->name, t->axes[last].name, parts));
-    for (int k = c->num; k < last; k++) order.names[n++] = t->axes[k].name;
-    order.names[n++] = parts[0];
-    for (int k = last + 1; k < t->num_axes + t->num_reduce; k++) {
-        order.names[n++] = t->axes[k].name;
-        AT_TRY(sketch_mark(c->s, t->name, t->axes[k].name, AT_ANN_UNROLL));
+/* An output that nothing reads has the axes of the last in its own places. */
+static bool is_beside(chain *c, int t) {
+    const at_facts *f = c->s->facts;
+    if (sketch_first_reader(c->s, t, NULL) >= 0) return false;
+    for (int k = 0; k < tensor_of(c, c->last)->num_axes; k++) {
+        const bool has =
+            k < tensor_of(c, t)->num_axes && f->extents[t][k] == f->extents[c->last][k];
+        c->in.axis_of[t][k] = has ? k : -1;
     }
-    order.names[n++] = parts[1];
-    AT_TRY(sketch_step(c->s, &order));
-    return sketch_mark(c->s, t->name, parts[1], AT_ANN_VEC);
+    return true;
 }
 
-/* From the last stage to the first, each right before what reads it. */
+/* Whether a stage goes through axes of a chain, all readers in it, with what that leaves between
+ * the stages near the core, windows of windows nearer. */
+static bool joins(chain *c, int t, bool in_columns) {
+    const int axes = tensor_of(c, c->last)->num_axes;
+    const bool had_windows = has_windows(c);
+    bool *before = at_copy(c->s->arena, c->is_shared, sizeof *before * (size_t)axes);
+    bool any = false, fewer = false;
+    if (!nest_is_read_within(&c->in, t) && !is_beside(c, t)) return false;
+    c->in.is_member[t] = true;
+    for (int k = 0; k < axes; k++) {
+        c->is_shared[k] &= c->in.axis_of[t][k] >= 0;
+        any |= c->is_shared[k];
+        fewer |= before[k] && !c->is_shared[k];
+    }
+    const double most = had_windows && fewer ? COLUMNS_MOST_SHARED : FAR_ELEMENTS;
+    c->num++;
+    if (any && has_lanes(c) && kept_of(c) <= most &&
+        (in_columns || !c->is_shared[axes - 1] || !has_windows(c)))
+        return true;
+    c->num--;
+    c->in.is_member[t] = false;
+    c->is_shared = before;
+    return false;
+}
+
+static bool suits(const sketch_state *s, int t) {
+    const at_compute *c = s->facts->compute;
+    return nest_may_join(s, t) && tile_sums_are_short(s, t) && s->facts->of[t].num_accesses &&
+           c->tensors[t].num_axes && !at_recurrence_of(c, t).steps;
+}
+
+static void add_chain(sketch_state *s, int last, chains *all) {
+    const int axes = s->facts->compute->tensors[last].num_axes;
+    chain c = {.s = s, .last = last, .num = 1, .is_shared = AT_NEW_ARRAY(s->arena, bool, axes)};
+    nest_open_members(&c.in, s, last);
+    for (int k = 0; k < axes; k++) c.is_shared[k] = true;
+    *at_push(s->arena, all) = c;
+}
+
+/* From the last stage to the first; false: some are no such ones, or none reads windows. */
+static bool find_chains(sketch_state *s, bool in_columns, chains *all) {
+    bool any = false;
+    *all = (chains){0};
+    for (int t = s->facts->compute->num_tensors - 1; t >= 0; t--) {
+        if (!at_facts_has_leaf(s->facts, t) || s->facts->compute->tensors[t].is_packing) continue;
+        if (!suits(s, t)) return false;
+        bool has = false;
+        for (int i = 0; i < all->len && !has; i++) has = joins(&all->data[i], t, in_columns);
+        if (!has) add_chain(s, t, all);
+    }
+    for (int i = 0; i < all->len; i++) any |= has_windows(&all->data[i]);
+    return any;
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+/* The loops that count an axis of a stage. */
+static int loops_of(const chain *c, int t, int axis, at_leaf_digit *d) {
+    const int stage = at_compute_find(c->s->compute, tensor_of(c, t)->name);
+    return at_tree_digits(c->s->tree, stage, axis, d);
+}
+
+/* Of the last axis: what goes over lanes, and lanes. */
+static at_status split_lanes(chain *c, int t, const char **parts) {
+    at_leaf_digit d[AT_TREE_MOST_DIGITS];
+    const at_tensor *x = tensor_of(c, t);
+    const int n = loops_of(c, t, x->num_axes - 1, d);
+    parts[0] = d[0].piece;
+    parts[1] = d[n - 1].piece;
+    return n == 1 ? sketch_split_lanes(c->s, x->name, d[0].piece, parts) : AT_OK;
+}
+
+/* Below loops that stand already: reductions, which are written out, and lanes. */
+static at_status make_lanes(chain *c, int t, const char *lanes, at_edit *order, int n) {
+    const at_tensor *x = tensor_of(c, t);
+    const int all = x->num_axes + x->num_reduce;
+    for (int k = x->num_axes; k < all; k++) order->names[n++] = x->axes[k].name;
+    order->names[n++] = lanes;
+    if (n > 1) AT_TRY(sketch_step(c->s, order));
+    for (int k = x->num_axes; k < all; k++)
+        AT_TRY(sketch_mark(c->s, x->name, x->axes[k].name, AT_ANN_UNROLL));
+    return sketch_mark(c->s, x->name, lanes, AT_ANN_VEC);
+}
+
+/* Below the loops around all: the stage's other axes, then its lanes; a group of its own. */
+static at_status make_own(chain *c, int t, const char *const *lanes, at_edit *order, int n) {
+    at_leaf_digit d[AT_TREE_MOST_DIGITS];
+    const int last = tensor_of(c, t)->num_axes - 1;
+    group g = {.first = t,
+               .has = AT_NEW_ARRAY(c->s->arena, bool, c->s->facts->compute->num_tensors)};
+    for (int k = 0; k < last; k++)
+        if (!is_shared(c, t, k) && loops_of(c, t, k, d)) g.inner = order->names[n++] = d[0].piece;
+    if (!is_shared(c, t, last)) g.inner = order->names[n++] = lanes[0];
+    g.has[t] = true;
+    *at_push(c->s->arena, &c->groups) = g;
+    return make_lanes(c, t, lanes[1], order, n);
+}
+
+static at_status make_last(chain *c) {
+    const at_tensor *x = tensor_of(c, c->last);
+    const char *lanes[2], *first = NULL;
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
+    int n = 0;
+    AT_TRY(split_lanes(c, c->last, lanes));
+    for (int k = 0; k < x->num_axes; k++) {
+        if (!c->is_shared[k]) continue;
+        c->loop = k < x->num_axes - 1 ? x->axes[k].name : lanes[0];
+        if (!first && c->s->facts->of[c->last].extent[k] > 1) first = c->loop;
+        order.names[n++] = c->loop;
+    }
+    AT_TRY(make_own(c, c->last, lanes, &order, n));
+    return sketch_mark(c->s, x->name, first ? first : order.names[0], AT_ANN_PARA);
+}
+
+/* Have two stages the axes in common in the same places? */
+static bool are_parallel(const chain *c, int t, int u) {
+    for (int k = 0; k < tensor_of(c, c->last)->num_axes; k++)
+        if (c->is_shared[k] && c->in.axis_of[t][k] != c->in.axis_of[u][k]) return false;
+    return true;
+}
+
+/* And all others? */
+static bool are_as_long(const chain *c, int t, int u) {
+    const at_facts *f = c->s->facts;
+    const int axes = tensor_of(c, t)->num_axes;
+    if (tensor_of(c, u)->num_axes != axes || !are_parallel(c, t, u)) return false;
+    for (int k = 0; k < axes; k++)
+        if (f->extents[t][k] != f->extents[u][k]) return false;
+    return true;
+}
+
+/* Does a stage read a tensor that all of a group read? */
+static bool reads_same(const chain *c, int t, const group *g) {
+    const at_facts *f = c->s->facts;
+    bool any = false;
+    for (int i = 0; i < f->of[t].num_accesses && !any; i++) {
+        any = true;
+        for (int u = t + 1; u <= c->last; u++)
+            any &= !g->has[u] || at_facts_reads(f, u, f->of[t].access[i].tensor);
+    }
+    return any;
+}
+
+/* Beside stages that are alike, else before all that stand there, where loops around all are found
+ * by the first of these, else before those that read it. */
+static at_status put(chain *c, int t) {
+    const bool *reads = sketch_readers(c->s, t, NULL);
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = tensor_of(c, t)->name};
+    const char *lanes[2];
+    int at = -1, before = c->last;
+    group *beside = NULL;
+    for (int i = 0; i < c->groups.len; i++)
+        for (int u = t + 1; u <= c->last; u++)
+            if (c->groups.data[i].has[u] && reads[u]) at = i, before = u;
+    for (int i = at + 1; i < c->groups.len; i++) {
+        group *g = &c->groups.data[i];
+        if (g->inner && are_as_long(c, t, g->first) && reads_same(c, t, g)) beside = g;
+    }
+    const int last = c->groups.len - 1;
+    if (at < last && are_parallel(c, t, c->groups.data[last].first))
+        at = last, before = c->groups.data[last].first;
+    AT_TRY(sketch_put(c->s, AT_EDIT_NEST, order.stage, true,
+                      tensor_of(c, beside ? beside->first : before)->name,
+                      beside ? beside->inner : c->loop));
+    AT_TRY(split_lanes(c, t, lanes));
+    if (beside) {
+        beside->has[t] = true;
+        return make_lanes(c, t, lanes[1], &order, 0);
+    }
+    AT_TRY(make_own(c, t, lanes, &order, 0));
+    const group own = c->groups.data[last + 1];
+    for (int i = last + 1; i > at + 1; i--) c->groups.data[i] = c->groups.data[i - 1];
+    c->groups.data[at + 1] = own;
+    return AT_OK;
+}
+
 static at_status make_chain(chain *c) {
-    const at_facts *f = c->s->facts;
-    const at_tensor *last = &f->compute->tensors[c->last];
-    const char *row = last->axes[c->num - 1].name;
-    for (int t = c->last; t >= 0; t--) {
-        const char *name = f->compute->tensors[t].name;
-        if (!f->of[t].is_stage) continue;
-        if (f->of[t].is_dissolved) {
-            AT_TRY(sketch_step_of(c->s, AT_EDIT_DISSOLVE, name));
-            continue;
-        }
-        const int reader = f->of[t].reader;
-        if (t < c->last)
-            AT_TRY(
-                sketch_put(c->s, AT_EDIT_NEST, name, true, f->compute->tensors[reader].name, row));
-        AT_TRY(make_row(c, t));
-    }
-    const char *const shared =
-        sketch_first_before(c->s, c->last, last->num_axes - 1, last->axes[0].name);
-    return sketch_mark(c->s, last->name, shared, AT_ANN_PARA);
+    if (c->num == 1 && !tensor_of(c, c->last)->num_reduce)
+        return nest_make_plain(c->s, c->last, NULL);
+    if (c->num == 1) c->is_shared[tensor_of(c, c->last)->num_axes - 1] = false;
+    AT_TRY(make_last(c));
+    for (int t = c->last - 1; t >= 0; t--)
+        if (c->in.is_member[t]) AT_TRY(put(c, t));
+    return AT_OK;
 }
 
-void sketch_chain(const sketch_state *s, sketch_states *out) {
-    chain c = {.s = sketch_branch(s, "row_by_row"), .last = -1};
-    if (find_chain(&c) && make_chain(&c) == AT_OK) *at_push(s->arena, out) = c.s;
+/* ---- the sketch ------------------------------------------------------------------------------ */
+
+/* Do several sums read the same, or would what goes through columns be far as a whole? */
+static bool pays(const chain *c) {
+    const int vec = tensor_of(c, c->last)->num_axes - 1;
+    double whole = 0;
+    bool several = false;
+    for (int i = 0; i < c->groups.len; i++) {
+        int sums = 0;
+        for (int t = 0; t < c->last; t++)
+            sums += c->groups.data[i].has[t] && tensor_of(c, t)->num_reduce;
+        several |= sums > 1;
+    }
+    for (int t = 0; t < c->last; t++)
+        if (c->in.is_member[t]) whole += at_facts_elements(c->s->facts, t);
+    return several || (c->is_shared[vec] && has_windows(c) && whole > FAR_ELEMENTS);
+}
+
+/* Would a sum of a chain of its own have a tile of several rows? */
+static bool is_alone(const chain *c) { return c->num == 1 && tensor_of(c, c->last)->num_reduce; }
+
+/* Does the sketch stand before others? */
+static bool leads(sketch_state *s, const chains *all) {
+    bool is_near = true, is_better = false;
+    for (int i = 0; i < all->len; i++) {
+        if (is_alone(&all->data[i])) s->preference.general = 0;
+        if (is_alone(&all->data[i])) return false;
+        is_near &= kept_of(&all->data[i]) <= ROWS_LEAD_MOST_SHARED;
+        is_better |= pays(&all->data[i]);
+    }
+    const chain *last = &all->data[0];
+    if (!is_near) s->preference.general = 0;
+    s->preference.general += is_better;
+    return is_better ||
+           (all->len == 1 && !last->is_shared[tensor_of(last, last->last)->num_axes - 1]);
+}
+
+bool sketch_chain(const sketch_state *s, sketch_states *out) {
+    const at_facts *f = s->facts;
+    sketch_state *b = sketch_branch(s, "row_by_row");
+    chains all;
+    bool is_made = find_chains(b, false, &all) || find_chains(b, true, &all);
+    for (int t = f->compute->num_tensors - 1; t >= 0 && is_made; t--)
+        if (f->of[t].is_stage && f->of[t].is_dissolved && !f->compute->tensors[t].is_packing)
+            is_made = sketch_step_of(b, AT_EDIT_DISSOLVE, f->compute->tensors[t].name) == AT_OK;
+    for (int i = 0; i < all.len && is_made; i++) is_made = make_chain(&all.data[i]) == AT_OK;
+    if (is_made) *at_push(s->arena, out) = b;
+    else sketch_leave(b);
+    return is_made && leads(b, &all);
 }

@@ -28,6 +28,8 @@
  * products, and where it has them they may take longer than multiply-adds, so these sketches are
  * never the default: estimates know.
  *
+ * kept: what takes few operations, and is needed in windows, is kept row by row (nest_chain.c).
+ *
  * words: bytes are widened to s16 for dot products, where a set has dot products of bytes by
  * several instructions alone (rewrite_operands.c). These sketches are the default for such sets
  * alone, and only where factors are needed often, unless a set has no others. */
@@ -219,6 +221,53 @@ static const char *whole(const sketch_state *s, sketch_start *out) {
     return word;
 }
 
+/* ---- kept rows ------------------------------------------------------------------------------- */
+
+/* At how many places does a stage read a tensor? */
+static int places_of(const at_compute *c, int stage, int tensor) {
+    int num, places = 0;
+    const at_expr *const *reads = at_compute_reads(c, stage, &num);
+    for (int i = 0; i < num; i++) {
+        bool is_new = reads[i]->ref == tensor;
+        for (int k = 0; k < i && is_new; k++) is_new = !at_expr_equal(reads[i], reads[k]);
+        places += is_new;
+    }
+    return places;
+}
+
+/* What readers need in windows is kept where that takes fewer operations, loads and stores than to
+ * work it out for each, in a chain alone. */
+static const char *keep_rows(const sketch_state *s, sketch_start *out) {
+    const at_facts *f = s->before;
+    const at_compute *c = f->compute;
+    double *uses = AT_NEW_ARRAY(s->arena, double, c->num_tensors); /* of all elements together */
+    double again = 0, once = 0;                                    /* operations of all stages */
+    bool any = false;
+    out->kept = AT_NEW_ARRAY(s->arena, bool, c->num_tensors);
+    out->only_chain = true;
+    for (int t = c->num_tensors - 1; t >= 0; t--) {
+        const double elements = at_facts_elements(f, t);
+        double work = f->of[t].operations;
+        for (int r = 0; r < c->num_tensors; r++) {
+            const bool is_passed = f->of[r].is_dissolved && !out->kept[r];
+            double points = is_passed ? uses[r] : 1;
+            for (int k = 0; k < c->tensors[r].num_axes + c->tensors[r].num_reduce && !is_passed;
+                 k++)
+                points *= (double)f->extents[r][k];
+            if (r > t && f->of[r].is_stage) uses[t] += points * places_of(c, r, t);
+            else if (r < t && f->of[t].is_stage) work += elements * places_of(c, t, r);
+        }
+        out->kept[t] = f->of[t].is_dissolved && !c->tensors[t].is_packing &&
+                       work / elements * (uses[t] - elements) > uses[t] + elements;
+        any |= out->kept[t];
+        const double times = f->of[t].is_dissolved ? uses[t] / elements : 1;
+        again += f->of[t].operations * times;
+        once += f->of[t].operations * (out->kept[t] ? 1 : times);
+    }
+    out->is_preferred = again >= 1.5 * once;
+    return any ? "kept" : NULL;
+}
+
 /* ---- the rows -------------------------------------------------------------------------------- */
 
 static const char *keep_weights(const sketch_state *s, sketch_start *out) {
@@ -292,7 +341,7 @@ static const char *bound_sums(const sketch_state *s, sketch_start *out) {
 
 bool sketch_further_start(const sketch_state *first, int i, sketch_start *out) {
     static const char *(*const rows[])(const sketch_state *, sketch_start *) = {
-        keep_weights, strip, whole, put_last, take_pairs, take_words, bound_sums};
+        keep_weights, strip, whole, put_last, take_pairs, take_words, bound_sums, keep_rows};
     _Static_assert(sizeof rows / sizeof *rows == SKETCH_STARTS, "a row for each");
     *out = (sketch_start){.name = NULL};
     out->name = rows[i](first, out);

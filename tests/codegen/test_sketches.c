@@ -330,6 +330,10 @@ static void operators(void **state) {
         {"tests/te/chain_of_rows", "B=1,S=17,T=27,D=4"},
         {"tests/te/chain_of_steps", "B=1,S=19,C=2,J=17,D=17"},
         {"tests/te/centred_product", "M=37,N=21,K=5"},
+        {"tests/te/median_of_columns", "H=9,W=45"}, /* rows that stages have in common */
+        {"tests/te/opening", "C=2,H=9,W=37"},
+        {"tests/te/windows_in_common", "H=7,W=29"},
+        {"tests/te/windows_down", "H=11,W=37"},
         {"tests/te/chain_of_windows", "B=2,S=29,D=7,W=6"},
         {"tests/te/chain_of_windows", "B=1,S=19,D=5,W=23"},
         {"integral_image", "H=19,W=37"},

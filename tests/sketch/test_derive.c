@@ -56,6 +56,11 @@ static void sets(void **state) {
         {"examples/te/rotary.te", "B=2,T=3,H=2,D=44", false},
         {"tests/te/pictures_beside.te", "H=5,W=19,C=3", false},
         {"tests/te/blur.te", "H=7,W=29", false},
+        {"tests/te/median_of_columns.te", "H=7,W=39", true},
+        {"tests/te/opening.te", "C=3,H=11,W=23", true},
+        {"tests/te/windows_in_common.te", "H=5,W=43", false},
+        {"tests/te/windows_down.te", "H=17,W=21", false},
+        {"tests/te/windows_down.te", "H=3,W=13", false},
         {"tests/te/potentials.te", "N=23,D=3", false},
         {"tests/te/potentials.te", "N=23,D=9", false}, /* too many terms */
         {"tests/te/nearest.te", "N=5,M=19", false},
@@ -196,6 +201,45 @@ static const char *loops_of(at_arena *a, const char *tree, const char *stage) {
     for (end = leaf; end > tree && strncmp(end, "=>", 2) != 0;) end--;
     for (line = end; line > tree && line[-1] != '\n';) line--;
     return at_strndup(a, line, (size_t)(end - line));
+}
+
+/* What reads windows of each other goes row by row by default, as far as rows are read as they are
+ * made, or through blocks of columns; stages that read the same stand in the same loops. */
+static void rows_of_windows(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *args, *sketch;
+        int nests;            /* of the tree */
+        const char *together; /* stages in one loop, which `with` has, too; NULL: none */
+        const char *with;
+    } cases[] = {
+        {"tests/te/median_of_columns.te", "", "kept+row_by_row", 1, "lo", "mid"},
+        {"tests/te/opening.te", "C=1,H=200,W=300", "kept+row_by_row", 2, NULL, NULL},
+        {"tests/te/windows_in_common.te", "", "row_by_row", 2, "u", "v"},
+        {"tests/te/windows_in_common.te", "", "row_by_row", 2, "down", "across"},
+        {"tests/te/windows_down.te", "H=300,W=400", "row_by_row", 1, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_arena *a = at_arena_new();
+        const at_task *t = any_task(a, cases[i].path, cases[i].args);
+        const int chosen = at_task_default_sketch(t, 16);
+        const char *tree = at_sketch_of_task(t, chosen)->s->tree_text;
+        int nests = 0;
+        assert_string_equal(at_task_sketch_name(t, chosen), cases[i].sketch);
+        for (const char *p = tree; *p; p = strchr(p, '\n') + 1) nests += *p != ' ';
+        assert_int_equal(nests, cases[i].nests);
+        if (cases[i].together) {
+            const char *one = loops_of(a, tree, cases[i].together);
+            assert_string_equal(one, loops_of(a, tree, cases[i].with));
+            assert_null(strchr(one, '0')); /* the loop over lanes is around both */
+        }
+        at_arena_free(a);
+    }
+    /* Three rows of this length, and what is read for them, are more than is near. */
+    at_arena *a = at_arena_new();
+    const at_task *t = any_task(a, "tests/te/median_of_columns.te", "W=2048");
+    assert_string_equal(at_task_sketch_name(t, at_task_default_sketch(t, 16)), "plain");
+    at_arena_free(a);
 }
 
 /* What no tile takes with it goes in vectors by itself: behind dot products whose reader calls a
@@ -553,6 +597,7 @@ int main(void) {
                                        cmocka_unit_test(many_layers),
                                        cmocka_unit_test(terms_of_two_sums),
                                        cmocka_unit_test(chains_of_neighbours),
+                                       cmocka_unit_test(rows_of_windows),
                                        cmocka_unit_test(loops_around_leaves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,8 @@ static void trees(void **state) {
     add_trees(a, scaled, read(a, scaled), "N=512,M=512,K=512", &all);
     const char *potentials = "tests/te/potentials.te";
     add_trees(a, potentials, read(a, potentials), "", &all);
+    const char *median = "tests/te/median_of_columns.te";
+    add_trees(a, median, read(a, median), "", &all);
     const char *block = "tests/te/channels_first.te";
     add_trees(a, block, read(a, block), "C=64,F=384,H=14,W=14", &all);
     /* What reads a sum calls a function. */
