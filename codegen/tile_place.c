@@ -25,6 +25,7 @@ static void add_digit(at_builder *b, at_tile_place *p, const at_entry_bound *ent
     at_tile_digit d = {.entry = sym, .k = k, .times = 1, .by = 1};
     if (s->kind == AT_SYM_DIV) {
         d.entry = at_aff_digit_entry(b->l, sym, b->inner);
+        AT_ASSERT(d.entry >= 0);
         d.by = s->by;
         d.plus = s->of->c;
         for (int i = 0; i < s->of->n; i++) {
@@ -150,9 +151,10 @@ static at_tile_place locate(at_builder *b, int tensor, const at_aff *at,
     if (!f->is_even) {
         find_form(b, tensor, in_this_turn(b, at), &here);
         f = &here;
-        b->failed |= !f->is_even;
     }
     at_tile_place p = f->place;
+    b->failed |= !f->is_even;
+    if (b->failed) return p;
     for (int i = 0; f->quotients && i < f->quotients->n; i++) {
         const at_sym s = b->l->syms.data[f->quotients->t[i].sym];
         add_quotient(b, &p, &s, f->quotients->t[i].k);
