@@ -68,23 +68,100 @@ static use use_in_stage(const at_tensor *t, const use *of) {
     return x;
 }
 
-static bool is_chosen(const at_compute *c, int tensor, use *of) {
-    for (int t = 0; t < c->num_tensors; t++) of[t] = t == tensor ? USE_CHOSEN : USE_NONE;
-    for (int i = 0; i < c->num_tensors; i++) {
-        const at_tensor *t = &c->tensors[c->order[i]];
-        if (t->role != AT_ROLE_STAGE) continue;
-        of[c->order[i]] = use_in_stage(t, of);
-        if (of[c->order[i]] == USE_LOST) return false;
+/* ---- in sums --------------------------------------------------------------------------------- */
+
+typedef struct copy {
+    int tensor, num_axes;
+    const at_expr *read; /* the first one */
+    bool is_one;         /* all are the same, at axes as they are, no axis twice */
+} copy;
+
+static bool is_at_axes(const at_expr *read) {
+    int64_t seen = 0;
+    for (int i = 0; i < read->nargs; i++) {
+        if (read->arg[i]->op != AT_X_NAME || read->arg[i]->ref >= AT_REF_SIZE) return false;
+        const int64_t axis = INT64_C(1) << read->arg[i]->ref;
+        if (seen & axis) return false;
+        seen |= axis;
     }
     return true;
 }
 
-bool *data_find_chosen(const data_ruler *r) {
+static at_walk find_copy(const at_expr *e, void *ctx) {
+    copy *x = ctx;
+    if (e->op != AT_X_INDEX || e->ref != x->tensor) return AT_WALK_ON;
+    x->is_one = x->read ? x->is_one && at_expr_same(x->read, e) : is_at_axes(e);
+    x->read = x->read ? x->read : e;
+    return AT_WALK_PAST;
+}
+
+/* How a stage reads a tensor, each element at one place of these axes; NULL: otherwise. */
+static const at_expr *copied_by(const at_compute *c, int stage, int tensor) {
+    copy x = {.tensor = tensor};
+    at_expr_walk(c->tensors[stage].body, find_copy, &x);
+    return x.is_one ? x.read : NULL;
+}
+
+static bool has_axes(const at_expr *read, int first, int end) {
+    int found = 0;
+    for (int i = 0; read && i < read->nargs; i++)
+        found += read->arg[i]->ref >= first && read->arg[i]->ref < end;
+    return read && found == end - first;
+}
+
+/* Are a sum's terms one of the elements, or 0, each element in one term of a row? Where all others
+ * are 0 it adds up to that element. of: what tensors before it are. */
+static bool adds_up_rows(const at_compute *c, int sum, int tensor, const use *of) {
+    const at_tensor *t = &c->tensors[sum];
+    int between = -1, num = 0;
+    if (t->type != AT_F32 || at_tensor_goes_in_steps(t) || !t->body || !t->num_reduce ||
+        t->reduction != AT_REDUCE_SUM || use_in(t->body, of) != USE_CHOSEN)
+        return false;
+    for (int i = 0; i < c->num_tensors; i++)
+        if (of[i] == USE_CHOSEN && at_expr_find(t->body, at_expr_is_read, &i)) between = i, num++;
+    if (num != 1 || !has_axes(copied_by(c, sum, between), t->num_axes, axes_of(t))) return false;
+    return between == tensor ||
+           has_axes(copied_by(c, between, tensor), 0, axes_of(&c->tensors[between]));
+}
+
+bool data_find_row(const data_ruler *r, int sum, int stage, const int64_t *axis, int64_t *index) {
+    const at_tensor *t = &r->c->tensors[sum];
+    const at_expr *read = sum == stage ? NULL : copied_by(r->c, sum, stage);
+    for (int i = 0; i < t->num_axes; i++) index[i] = axis[i];
+    if (sum == stage) return true;
+    if (!has_axes(read, 0, t->num_axes)) return false;
+    for (int i = 0; i < read->nargs; i++)
+        if (read->arg[i]->ref < t->num_axes) index[read->arg[i]->ref] = axis[i];
+    return true;
+}
+
+/* ---- which ----------------------------------------------------------------------------------- */
+
+/* sum: NULL, or, where there is one, the stage that adds them up. */
+static bool is_chosen(const at_compute *c, int tensor, use *of, int *sum) {
+    for (int t = 0; t < c->num_tensors; t++) of[t] = t == tensor ? USE_CHOSEN : USE_NONE;
+    for (int i = 0; i < c->num_tensors; i++) {
+        const int stage = c->order[i];
+        if (c->tensors[stage].role != AT_ROLE_STAGE) continue;
+        const use x = use_in_stage(&c->tensors[stage], of);
+        const bool is_summed =
+            x == USE_LOST && sum && *sum < 0 && adds_up_rows(c, stage, tensor, of);
+        if (x == USE_LOST && !is_summed) return false;
+        if (is_summed) *sum = stage;
+        of[stage] = is_summed ? USE_CHOSEN : x;
+    }
+    return true;
+}
+
+void data_find_chosen(data_ruler *r, bool in_rows) {
     const int n = r->c->num_tensors;
-    bool *chosen = AT_NEW_ARRAY(r->arena, bool, n);
     use *of = AT_NEW_ARRAY(r->arena, use, n);
-    for (int t = 0; t < n; t++)
-        chosen[t] = data_is_drawn(r, t) && !at_type_of(r->c->tensors[t].type)->is_int &&
-                    is_chosen(r->c, t, of);
-    return chosen;
+    r->chosen = AT_NEW_ARRAY(r->arena, bool, n);
+    r->summed = AT_NEW_ARRAY(r->arena, int, n);
+    for (int t = 0; t < n; t++) {
+        int sum = -1;
+        r->chosen[t] = data_is_drawn(r, t) && !at_type_of(r->c->tensors[t].type)->is_int &&
+                       is_chosen(r->c, t, of, in_rows ? &sum : NULL);
+        r->summed[t] = r->chosen[t] ? sum : -1;
+    }
 }

@@ -80,6 +80,7 @@ typedef struct data_ruler {
     double *size;              /* [tensor] of an element, about (data_find_sizes) */
     bool *from[AT_ROLE_STAGE]; /* [role][tensor] it has that role, or reads such a tensor */
     bool *chosen;              /* [tensor] (data_find_chosen) */
+    int *summed;               /* [tensor] the sum that chosen elements are terms of; -1: of none */
     bool *uncut; /* [tensor] grows with one that is moved: no bounds cut what lies between */
 } data_ruler;
 
@@ -187,12 +188,17 @@ int64_t data_plant_extremes(const data_ruler *r, double above, int number, at_dr
 /* Plants a few elements of such rows that lie 8 to 64 beyond the other ends. */
 void data_plant_small(const data_ruler *r, at_draw *draw);
 
-/* [tensor] Are its elements, floats that are drawn, compared and chosen alone? */
-bool *data_find_chosen(const data_ruler *r);
+/* Finds tensors whose elements, floats that are drawn, are compared and chosen alone; in_rows: and
+ * perhaps added up, each in one row. */
+void data_find_chosen(data_ruler *r, bool in_rows);
+/* Of which place of the sum a term reads what a stage has at this place; false: of several. */
+bool data_find_row(const data_ruler *r, int sum, int stage, const int64_t *axis, int64_t *index);
 /* Are both sides elements as they are, or numbers, of which one is taken? */
 bool data_compares_unrounded(const data_ruler *r, const at_expr *comparison);
 /* Plants elements about what comparisons of elements compare with (data_thresholds.c). */
 void data_plant_thresholds(data_ruler *r, at_draw *draw);
+/* The same of sums, on the last of the draws or a further one. */
+void data_plant_sums(data_ruler *r, at_data_rule *out);
 
 /* Rows whose winners are to go from place to place (data_cover.c). */
 void data_cover(const data_ruler *r, at_draw *draw);

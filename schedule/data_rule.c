@@ -575,6 +575,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
         AT_TRY(find_in_steps(&r, out, err));
         data_plant_thresholds(&r, &out->draw[0]);
         AT_TRY(data_draw_levels(&r, out, err));
+        data_plant_sums(&r, out);
         add_entries(&r, out);
         add_runs(&r, out);
         return AT_OK;
@@ -589,6 +590,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     data_plant_nearest(&r, &out->draw[0]);
     data_plant_thresholds(&r, &out->draw[0]);
     AT_TRY(data_draw_levels(&r, out, err));
+    data_plant_sums(&r, out);
     add_entries(&r, out);
     add_runs(&r, out);
     return AT_OK;

@@ -1,185 +1,64 @@
-/* schedule/data_thresholds.c: elements at, just below and just above what comparisons, minima and
- * maxima of elements compare with: a number, another element, what stages make of either. Of random
+/* schedule/data_thresholds.c: elements at, just below and just above where results turn: what
+ * comparisons, minima and maxima compare with, what is rounded, what 32 bits hold. Of random
  * numbers hardly any lies there, so that another number, or the other side of it, is right. An
- * element is moved until the comparison turns; what it is compared with keeps its value. */
-#include "schedule/data_int.h"
+ * element is moved until the result turns, or a sum of few terms (data_few.c); what else is read
+ * there keeps its value. */
+#include "schedule/data_place.h"
 
 #include <math.h>
 
 enum {
-    MOST_COMPARISONS = 64, /* of a computation */
-    MOST_PLACES = 24,      /* of each, with an element there */
-    MOST_FAILED = 12,      /* places at which nothing turns, before one at which something does */
-    MOST_ELEMENTS = 12,    /* that a comparison and what chooses it read */
-    MOST_READS = 256,
-    MOST_WORK = 1 << 12, /* reads for one comparison */
-    BEHIND = 7,
-    FINEST = 64 /* of the furthest element 2^-FINEST: nearer to 0 none is */
+    MOST_DECISIONS = 64, /* of a computation */
+    MOST_PLACES = 24,    /* of each, with an element there */
+    FEW_PLACES = 4,      /* of each, that each kind beside a turn has one of */
+    MOST_FAILED = 12,    /* places at which nothing turns, before one at which something does */
+    BEHIND = 7
 };
 
-typedef struct element {
-    int tensor;
-    int64_t offset;
-    double value;
-    bool is_fixed; /* it has a value of its own already, or is given */
-} element;
+/* A comparison, minimum or maximum; what rounds; what becomes an integer, which may be beyond 32
+ * bits. */
+typedef enum kind { NO_DECISION, COMPARES, ROUNDS, STORES } kind;
 
-/* A comparison at one place of its stage. */
-typedef struct place {
-    data_ruler *r;
-    const at_draw *draw;
-    const at_expr *comparison;
-    int number;      /* of the comparison: each begins at another place */
-    int comparisons; /* of the computation */
-    int64_t *moved;  /* [tensor] elements */
-    int stage;
-    int64_t axis[MAX_AXES];
-    element elements[MOST_ELEMENTS];
-    int num, reads, work;
-    bool is_open; /* it reads a sum, or more than may keep their values */
-} place;
-
-/* ---- values ---------------------------------------------------------------------------------- */
-
-static bool is_int(const data_ruler *r, int t) { return at_type_of(r->c->tensors[t].type)->is_int; }
-
-static bool makes_halves(const data_ruler *r, int t) {
-    bool any = false;
-    for (int s = 0; s < r->c->num_tensors; s++) any |= at_data_upper_byte(r->c, s, t) >= 0;
-    return any;
-}
-
-static const at_placed *find_placed(const at_draw *draw, int t, int64_t offset) {
-    for (int i = 0; i < draw->extremes.len; i++) {
-        const at_placed *x = &draw->extremes.data[i];
-        const int64_t from = offset - x->offset;
-        if (x->tensor != t || from < 0) continue;
-        if (from == 0 || (x->step && from % x->step == 0 && from / x->step <= x->more)) return x;
-    }
-    return NULL;
-}
-
-static element new_element(const place *p, int t, int64_t offset) {
-    const data_ruler *r = p->r;
-    const at_fill *f = &p->draw->fill[t];
-    const at_placed *placed = find_placed(p->draw, t, offset);
-    element x = {.tensor = t, .offset = offset, .is_fixed = placed || !data_is_drawn(r, t)};
-    x.value = placed ? (double)placed->value : data_look_element(r->look, f, t, offset);
-    if (!placed && data_is_drawn(r, t) && !is_int(r, t)) x.value += data_away(f, offset);
-    return x;
-}
-
-/* Are the tensor's elements multiples of its fill's unit? Of what is only compared and chosen no
- * sum is exact by that. */
-static bool has_unit(const data_ruler *r, int t) {
-    return r->is_exact && !r->c->in_steps && !r->chosen[t];
-}
-
-/* The nearest value that the tensor's elements may have. */
-static double nearest(const data_ruler *r, const at_draw *draw, int t, double x) {
-    const double unit = draw->fill[t].unit;
-    const at_type type = r->c->tensors[t].type;
-    float stored[1];
-    if (is_int(r, t)) return rint(x);
-    if (has_unit(r, t)) x = unit * rint(x / unit);
-    if (!at_type_is_half(type)) return (float)x;
-    at_type_store(type, stored, 0, (float)x);
-    return at_type_value(type, stored, 0);
-}
-
-/* Between which values an element may be moved: ends that it may have (the float nearest to 0.456
- * may lie beyond it). */
-static void ends_of(const data_ruler *r, const at_draw *draw, int t, double *lo, double *hi) {
-    const at_fill *f = &draw->fill[t];
-    if (is_int(r, t)) {
-        const at_wholes w = at_data_wholes(r->c->tensors[t].type, f);
-        *lo = (double)(w.least + w.step * f->spared_least);
-        *hi = (double)(w.most - w.step * f->spared_most);
-    } else if ((r->c->in_steps || (r->is_exact && r->chosen[t])) && f->lo < 0)
-        *lo = -0x1p20, *hi = 0x1p20;
-    else *lo = nearest(r, draw, t, f->unit * f->lo), *hi = nearest(r, draw, t, f->unit * f->hi);
-}
-
-/* ---- working it out -------------------------------------------------------------------------- */
-
-static double value_of(place *p, int t, int64_t offset) {
-    for (int i = 0; i < p->num; i++)
-        if (p->elements[i].tensor == t && p->elements[i].offset == offset)
-            return p->elements[i].value;
-    const element x = new_element(p, t, offset);
-    if (p->num < MOST_ELEMENTS && !makes_halves(p->r, t)) p->elements[p->num++] = x;
-    else p->is_open = true;
-    return x.value;
-}
-
-static at_status read_any(eval_ctx *ctx, int tensor, const int64_t *index, int64_t offset,
-                          double *out) {
-    place *p = ctx->user;
-    const at_tensor *t = &p->r->c->tensors[tensor];
-    if (!p->reads--) return at_fail(ctx->err, AT_E_INPUT, "too many reads");
-    if (t->role != AT_ROLE_STAGE) return *out = value_of(p, tensor, offset), AT_OK;
-    if (t->num_reduce || at_tensor_goes_in_steps(t) || !t->body) {
-        p->is_open = true;
-        return *out = 2 * data_random_unit(tensor, offset) - 1, AT_OK;
-    }
-    eval_ctx within = *ctx;
-    within.stage = tensor;
-    within.axis = index;
-    AT_TRY(eval_float(&within, t->body, out));
-    *out = stored_value(t, at_expr_is_whole(p->r->c, t->body), *out);
-    return AT_OK;
-}
-
-static int64_t entry_of(eval_ctx *ctx, int tensor, int64_t offset) {
-    const at_data_known *k = ((const place *)ctx->user)->r->known;
-    if (k->indices && k->indices[tensor]) return k->indices[tensor][offset];
-    return k->entries ? k->entries[tensor].lo : 0;
-}
-
-/* false: it cannot be worked out. */
-static bool evaluate(place *p, const at_expr *e, double *out) {
-    at_error unused;
-    eval_ctx ctx = {.compute = p->r->c,
-                    .values = p->r->values,
-                    .extents = p->r->extents,
-                    .stage = p->stage,
-                    .axis = p->axis,
-                    .err = &unused,
-                    .read = read_any,
-                    .entry = entry_of,
-                    .user = p};
-    p->reads = MOST_READS;
-    const bool is_known = eval_float(&ctx, e, out) == AT_OK && isfinite(*out);
-    p->work += MOST_READS - p->reads;
-    return is_known;
-}
-
-/* Is the first side above the second one, with the element of this value? */
-static bool is_above(place *p, element *x, double value, bool *above) {
-    double of[2];
-    x->value = value;
-    for (int i = 0; i < 2; i++)
-        if (!evaluate(p, p->comparison->arg[i], &of[i])) return false;
-    *above = of[0] > of[1];
-    return true;
-}
+typedef struct decision {
+    const at_expr *e;
+    kind kind;
+    double level; /* above which it is on the one side */
+} decision;
 
 /* ---- where it turns -------------------------------------------------------------------------- */
 
-/* Two values beside each other between which a comparison turns. */
+/* false: it cannot be worked out. */
+static bool difference(data_place *p, const decision *d, double *out) {
+    double y;
+    if (d->kind != COMPARES) return data_place_value(p, d->e, out) && (*out -= d->level, true);
+    if (!data_place_value(p, d->e->arg[0], out) || !data_place_value(p, d->e->arg[1], &y))
+        return false;
+    return *out -= y, true;
+}
+
+/* On which side is it, with the element of this value? */
+static bool is_above(data_place *p, const decision *d, data_element *x, double value, bool *above) {
+    double by;
+    x->value = value;
+    const bool is_known = difference(p, d, &by);
+    *above = is_known && by > 0;
+    return is_known;
+}
+
+/* Two values beside each other between which a decision turns. */
 typedef struct turn {
     double lo, hi;
 } turn;
 enum { MOST_TURNS = 4 };
 
 /* Only as near to 0 as `finest`. */
-static bool narrow(place *p, element *x, double finest, turn *t) {
+static bool narrow(data_place *p, const decision *d, data_element *x, double finest, turn *t) {
     bool at_lo, above;
-    if (!is_above(p, x, t->lo, &at_lo)) return false;
+    if (!is_above(p, d, x, t->lo, &at_lo)) return false;
     while (t->hi - t->lo > finest) {
-        const double middle = nearest(p->r, p->draw, x->tensor, t->lo + (t->hi - t->lo) / 2);
+        const double middle = data_place_nearest(p, x, t->lo + (t->hi - t->lo) / 2);
         if (middle <= t->lo || middle >= t->hi) return true;
-        if (!is_above(p, x, middle, &above)) return false;
+        if (!is_above(p, d, x, middle, &above)) return false;
         if (above == at_lo) t->lo = middle;
         else t->hi = middle;
     }
@@ -188,25 +67,28 @@ static bool narrow(place *p, element *x, double finest, turn *t) {
 
 /* The k-th of values from -furthest, of k = -SCANNED, to furthest, closer the nearer they are to 0.
  */
-enum { TIMES = 4, SCANNED = FINEST / TIMES };
+enum { TIMES = 4, SCANNED = PLACE_FINEST / TIMES };
 static double scan(int k, double furthest) {
     return k < 0 ? -scan(-k, furthest) : k ? ldexp(furthest, TIMES * (k - SCANNED)) : 0;
 }
 
-static int find_turns(place *p, element *x, turn *out) {
+static int find_turns(data_place *p, const decision *d, data_element *x, turn *out) {
+    enum { BEYOND = 20 };
     double lo, hi, before = 0;
     bool has_before = false, was_above = false, above = false;
     int n = 0;
-    ends_of(p->r, p->draw, x->tensor, &lo, &hi);
+    data_place_ends(p, x, &lo, &hi);
+    if (d->kind == STORES && !(data_place_grain(p, x) > 0))
+        lo = ldexp(lo, BEYOND), hi = ldexp(hi, BEYOND);
     const double furthest = fmax(fabs(lo), fabs(hi));
     for (int k = -SCANNED; k <= SCANNED && n < MOST_TURNS; k++) {
         const double within = fmax(lo, fmin(hi, scan(k, furthest))),
-                     at = nearest(p->r, p->draw, x->tensor, within);
+                     at = data_place_nearest(p, x, within);
         if (has_before && at <= before) continue;
-        const bool is_known = is_above(p, x, at, &above);
+        const bool is_known = is_above(p, d, x, at, &above);
         if (is_known && has_before && above != was_above) {
             out[n] = (turn){before, at};
-            n += narrow(p, x, ldexp(furthest, -FINEST), &out[n]);
+            n += narrow(p, d, x, ldexp(furthest, -PLACE_FINEST), &out[n]);
         }
         has_before = is_known, was_above = above, before = at;
     }
@@ -218,139 +100,303 @@ static int find_turns(place *p, element *x, turn *out) {
 /* The kinds of elements: the two beside the turn, those beside them, and further away. */
 enum { BESIDE = 4, KINDS = 10 };
 
-static double value_at(const place *p, int t, const turn *at, int kind) {
+static double value_at(const data_place *p, const data_element *x, const turn *at, int number) {
     static const double away[KINDS / 2] = {0, 0x1p-23, 0x1p-8, 0x1p-5, 0x1p-2};
-    const bool is_half = at_type_is_half(p->r->c->tensors[t].type);
     double lo, hi;
-    ends_of(p->r, p->draw, t, &lo, &hi);
-    const double size = fmax(fabs(at->lo), fabs(at->hi)), unit = p->draw->fill[t].unit,
-                 least = is_int(p->r, t)     ? 1
-                         : has_unit(p->r, t) ? unit
-                         : is_half           ? size * 0x1p-7
-                                             : 0,
-                 by = kind / 2 ? fmax(least, size * away[kind / 2]) : 0,
-                 x = kind % 2 ? at->lo - by : at->hi + by;
-    return nearest(p->r, p->draw, t, fmax(lo, fmin(hi, x)));
+    data_place_ends(p, x, &lo, &hi);
+    const double size = fmax(fabs(at->lo), fabs(at->hi)), grain = data_place_grain(p, x);
+    const bool is_half = !x->few && at_type_is_half(p->r->c->tensors[x->tensor].type);
+    const double least = grain > 0 ? grain
+                         : is_half ? size * 0x1p-7
+                                   : 0,
+                 by = number / 2 ? fmax(least, size * away[number / 2]) : 0,
+                 value = number % 2 ? at->lo - by : at->hi + by;
+    lo = fmin(lo, at->lo), hi = fmax(hi, at->hi); /* of what is stored */
+    return data_place_nearest(p, x, fmax(lo, fmin(hi, value)));
 }
 
-/* Does it matter for the stage on which side the element lies? */
-static bool is_seen(place *p, element *x, const turn *at) {
-    double first, other;
-    bool any = false;
-    for (int kind = 0; kind < KINDS && !any; kind++) {
-        x->value = value_at(p, x->tensor, at, kind);
-        if (!evaluate(p, p->r->c->tensors[p->stage].body, &other)) return false;
-        if (!kind) first = other;
+/* What the stage has at the place. */
+static bool result(data_place *p, double *out) {
+    const at_tensor *t = &p->r->c->tensors[p->stage];
+    if (!data_place_value(p, t->body, out)) return false;
+    if (!t->num_reduce) *out = stored_value(t, at_expr_is_whole(p->r->c, t->body), *out);
+    return true;
+}
+
+/* Does it matter for the stage on which side the element lies? Of what is rounded next to it. */
+static bool is_seen(data_place *p, const decision *d, data_element *x, const turn *at) {
+    const int kinds = d->kind == ROUNDS ? BESIDE : KINDS;
+    double first = 0, other;
+    bool any = d->kind == STORES;
+    for (int number = 0; number < kinds && !any; number++) {
+        x->value = value_at(p, x, at, number);
+        if (!result(p, &other)) return false;
+        if (!number) first = other;
         any = other != first;
     }
     return any;
 }
 
-static void put(place *p, at_draw *draw) {
-    for (int i = 0; i < p->num; i++) {
-        const element *x = &p->elements[i];
-        if (x->is_fixed) continue;
-        *at_push(p->r->arena, &draw->extremes) = (at_placed){
-            .tensor = x->tensor, .offset = x->offset, .value = (float)x->value, .stays = true};
+/* Is what decides worked out without rounding there? */
+static bool is_exact_there(data_place *p, const decision *d) {
+    double by;
+    p->is_rounded = false;
+    return p->r->is_exact && difference(p, d, &by) && !p->is_rounded;
+}
+
+/* Does the value make what is beside the turn? Where results are rounded within limits kernels may
+ * differ there. */
+static bool choose_value(data_place *p, const decision *d, data_element *x, const turn *at,
+                         int number) {
+    const bool takes_all = p->r->c->in_steps || x->few || data_place_grain(p, x) > 0 ||
+                           (d->kind == COMPARES && data_compares_unrounded(p->r, d->e));
+    x->value = value_at(p, x, at, number % KINDS);
+    if (!takes_all && number % KINDS < BESIDE && !is_exact_there(p, d))
+        x->value = value_at(p, x, at, BESIDE + number % (KINDS - BESIDE));
+    return !x->few || data_few_make(x->few, x->value);
+}
+
+/* ---- ties ------------------------------------------------------------------------------------ */
+
+/* What is rounded, with the element of this value; NAN: it is not known. */
+static double rounded_at(data_place *p, const decision *d, data_element *x, double value) {
+    double of;
+    x->value = value;
+    return data_place_value(p, d->e->arg[0], &of) ? of : NAN;
+}
+
+static double lowest_bit(double x) { return x == 0 ? 0 : fabs(x) / data_odd_part(fabs(x)); }
+
+/* Where what is shifted ends in zeros, or in ones: bit by bit. */
+static bool find_end(data_place *p, const decision *d, data_element *x, bool in_ones, turn *out) {
+    const int bits = (int)at_expr_number(d->e->arg[1]);
+    const double all = ldexp(1, bits), end = in_ones ? all - 1 : 0,
+                 by = lowest_bit(rounded_at(p, d, x, 1) - rounded_at(p, d, x, 0));
+    double at = 0, lo, hi;
+    data_place_ends(p, x, &lo, &hi);
+    for (int i = 0; i < bits; i++) {
+        const double rest = fmod(rounded_at(p, d, x, at) - end, all);
+        if (rest == 0) break;
+        const double step = lowest_bit(rest) / by;
+        if (!(step >= 1)) return false;
+        at += step;
     }
+    if (at >= hi) at -= all / by;
+    *out = in_ones ? (turn){at, at + 1} : (turn){at - 1, at};
+    return out->lo > lo && out->hi < hi && fmod(rounded_at(p, d, x, at) - end, all) == 0;
 }
 
-/* Half of a tensor's elements stay as they are: what else a kernel makes of them is seen there. The
- * comparisons share the other half. */
-static bool may_move(const place *p, const element *x) {
-    const int64_t share = data_elements_of(p->r, x->tensor) * (p->number + 1) / p->comparisons / 2;
-    return !x->is_fixed && p->moved[x->tensor] < (share > 1 ? share : 1);
+static bool is_tie(data_place *p, const decision *d, data_element *x, double value) {
+    const double of = rounded_at(p, d, x, value);
+    return of - floor(of) == (d->e->integer == AT_FUNCTION_ROUND ? 0.5 : 0);
 }
 
-/* Moves one of the elements that the comparison reads; false: none makes it turn. */
-static bool move_one(place *p, int number, at_draw *draw) {
-    const bool is_unrounded = p->r->c->in_steps || data_compares_unrounded(p->r, p->comparison);
-    const int read = p->num;
-    for (int i = 0; i < read; i++) {
-        element *x = &p->elements[i];
-        turn turns[MOST_TURNS];
-        const double before = x->value;
-        const int n = may_move(p, x) ? find_turns(p, x, turns) : 0;
-        const turn *at = &turns[n ? number % n : 0];
-        if (!p->is_open && n && is_seen(p, x, at)) {
-            const bool takes_all = is_unrounded || has_unit(p->r, x->tensor);
-            const int kind = takes_all ? number % KINDS : BESIDE + number % (KINDS - BESIDE);
-            x->value = value_at(p, x->tensor, at, kind);
-            put(p, draw);
-            p->moved[x->tensor]++;
+/* Of floats made of whole numbers, odd numbers times powers of two from 0 or from where what is
+ * rounded is 0. */
+static bool find_half(data_place *p, const decision *d, data_element *x, int number, turn *out) {
+    enum { ODD = 8, POWERS = 22 };
+    const double grain = data_place_grain(p, x);
+    const decision sign = {.e = d->e->arg[0], .kind = STORES};
+    turn zero[MOST_TURNS];
+    double lo, hi;
+    data_place_ends(p, x, &lo, &hi);
+    const int n = find_turns(p, &sign, x, zero);
+    const double from[] = {0, n ? zero[0].hi : 0, n ? zero[0].lo : 0};
+    for (int k = 0; k < 3 * 2 * ODD * POWERS; k++) {
+        const int i = (k + number) % (2 * ODD) - ODD, power = k / (2 * ODD) % POWERS;
+        const double at = from[k / (2 * ODD * POWERS)] + ldexp(grain * (2 * i + 1), power);
+        *out = (turn){at - grain, at};
+        if (at - grain >= lo && at + grain <= hi && is_tie(p, d, x, at) && is_seen(p, d, x, out))
             return true;
-        }
-        x->value = before;
     }
     return false;
 }
 
+/* Of whole numbers, as sums of integers are, few lie just between two results of a rounding. */
+static bool find_tie(data_place *p, const decision *d, data_element *x, int number, turn *out) {
+    if (d->kind != ROUNDS || !(data_place_grain(p, x) > 0)) return false;
+    if (d->e->op == AT_X_CALL) return find_half(p, d, x, number, out);
+    return data_place_grain(p, x) == 1 && find_end(p, d, x, number % 2, out) &&
+           is_seen(p, d, x, out);
+}
+
+/* What is rounded turns elsewhere at each place, by the value that the element has there. */
+static int find_all_turns(data_place *p, decision *d, data_element *x, int number, turn *out) {
+    if (find_tie(p, d, x, number, out)) return 1;
+    d->level = 0;
+    if (d->kind == ROUNDS && !difference(p, d, &d->level)) return 0;
+    if (d->kind == STORES) d->level = number % 2 ? -0x1p31 : 0x1p31;
+    return find_turns(p, d, x, out);
+}
+
+/* ---- planting -------------------------------------------------------------------------------- */
+
+/* Of an element off the grid that sums are exact on, the sum that it is a term of: the others are 0
+ * there. false: it has others. */
+static bool be_alone(data_place *p, const data_element *x) {
+    const data_ruler *r = p->r;
+    int64_t index[AT_RECURRENCE_AXES];
+    const int stage = x->few ? -1 : r->summed[x->tensor];
+    if (!p->has_sums || stage < 0) return true;
+    if (!data_find_row(r, stage, p->stage, p->axis, index)) return false;
+    data_few *few = data_few_new(p, stage, index, x->tensor);
+    if (!few) return false;
+    data_few_make(few, 0);
+    data_few_put(few);
+    return true;
+}
+
+static bool move_element(data_place *p, decision *d, data_element *x, int number) {
+    turn turns[MOST_TURNS];
+    const double before = x->value;
+    const bool may = !x->is_fixed && (x->few || data_place_may_move(p, x->tensor));
+    const int n = may ? find_all_turns(p, d, x, number, turns) : 0;
+    const turn *at = &turns[n ? number % n : 0];
+    if (!p->is_open && n && is_seen(p, d, x, at) && choose_value(p, d, x, at, number) &&
+        be_alone(p, x)) {
+        data_place_put(p);
+        p->moved[x->tensor]++;
+        return true;
+    }
+    x->value = before;
+    return false;
+}
+
+/* Moves one of the elements that the decision reads; false: none makes it turn. */
+static bool move_one(data_place *p, decision *d, int number) {
+    bool any = false;
+    for (int i = 0, read = p->num; i < read && !any; i++)
+        any = move_element(p, d, &p->elements[i], number);
+    return any;
+}
+
 /* Of the elements that it reads, those of large tensors first. */
-static void sort_elements(place *p) {
+static void sort_elements(data_place *p) {
     for (int i = 1; i < p->num; i++)
         for (int k = i; k > 0; k--) {
-            element *x = &p->elements[k - 1], one = *x;
+            data_element *x = &p->elements[k - 1], one = *x;
             if (data_elements_of(p->r, x[0].tensor) >= data_elements_of(p->r, x[1].tensor)) break;
             x[0] = x[1], x[1] = one;
         }
 }
 
-static bool plant_at(place *p, int64_t point, int number, at_draw *draw) {
-    const at_tensor *t = &p->r->c->tensors[p->stage];
-    const int64_t *extent = p->r->extents[p->stage];
-    double x;
-    for (int i = axes_of(t); i-- > 0; point /= extent[i]) p->axis[i] = point % extent[i];
-    p->num = 0;
-    p->is_open = false;
-    for (int i = 0; i < 2; i++)
-        if (!evaluate(p, p->comparison->arg[i], &x)) return false;
-    if (p->is_open || !p->num) return false;
-    sort_elements(p);
-    return move_one(p, number, draw);
-}
-
-static void plant(place *p, at_draw *draw) {
-    const at_tensor *t = &p->r->c->tensors[p->stage];
-    int64_t points = 1;
-    for (int i = 0; i < axes_of(t); i++) points *= p->r->extents[p->stage][i];
-    const int64_t most = points / 2 < MOST_PLACES ? points / 2 : MOST_PLACES;
-    p->work = 0;
-    for (int64_t n = 0, done = 0; done < most && n < 2 * MOST_PLACES && p->work < MOST_WORK; n++) {
-        const int64_t point = (data_place_of(n, points) + p->number * BEHIND) % points;
-        done += plant_at(p, point, (int)done, draw);
-        if (n > MOST_FAILED && !done) break;
+/* At some places the others are 0 or 1: what is made of them and of a number with many digits does
+ * not round. */
+static void make_simple(data_place *p, int number) {
+    enum { EACH = 4 };
+    for (int i = 1; i < p->num && p->r->is_exact && number % EACH == EACH - 1; i++) {
+        data_element *x = &p->elements[i];
+        if (!x->is_fixed && !x->few && !(data_place_grain(p, x) > 0)) x->value = number / EACH % 2;
     }
 }
 
-static bool compares(const at_expr *e) {
-    return at_op_compares(e->op) || e->op == AT_X_MIN || e->op == AT_X_MAX;
+static bool reads_sums(const data_place *p) {
+    bool any = false;
+    for (int i = 0; i < p->num; i++)
+        any |= p->elements[i].few || p->r->summed[p->elements[i].tensor] >= 0;
+    return any;
 }
 
-/* Elements for the comparisons of an expression; no draw: they are counted alone. */
-static void plant_in(place *p, const at_expr *e, at_draw *draw) {
-    if (e->op == AT_X_INDEX) return;
-    for (int i = 0; i < e->nargs; i++) plant_in(p, e->arg[i], draw);
-    if (!compares(e) || !at_expr_reads(e) || p->number >= MOST_COMPARISONS) return;
-    p->comparison = e;
-    if (draw) plant(p, draw);
+static bool plant_at(data_place *p, decision d, int64_t point, int number) {
+    const at_tensor *t = &p->r->c->tensors[p->stage];
+    const int64_t *extent = p->r->extents[p->stage];
+    double x;
+    at_arena_reset(p->scratch);
+    for (int i = axes_of(t); i-- > 0; point /= extent[i]) p->axis[i] = point % extent[i];
+    p->num = 0;
+    p->is_open = false;
+    p->count = number;
+    if (!difference(p, &d, &x) || p->is_open || !p->num) return false;
+    if (p->has_sums && !reads_sums(p)) return false;
+    sort_elements(p);
+    make_simple(p, number);
+    return move_one(p, &d, number);
+}
+
+static void plant(data_place *p, decision d) {
+    const at_tensor *t = &p->r->c->tensors[p->stage];
+    const int most_work = p->has_sums ? PLACE_OF_SUMS : PLACE_WORK;
+    int64_t points = 1;
+    for (int i = 0; i < axes_of(t); i++) points *= p->r->extents[p->stage][i];
+    const int64_t some = p->has_sums ? points : points / 2,
+                  most = some < MOST_PLACES ? some : MOST_PLACES;
+    int64_t done = 0;
+    p->work = 0;
+    for (int64_t n = 0; done < most && n < 2 * MOST_PLACES && p->work < most_work; n++) {
+        const int64_t point = (data_place_of(n, points) + p->number * BEHIND) % points;
+        done += plant_at(p, d, point, (int)done);
+        if (n > MOST_FAILED && !done) break;
+    }
+    p->served += (int)(done < FEW_PLACES ? done : FEW_PLACES);
+}
+
+static bool is_element(const at_compute *c, const at_expr *e) {
+    return e->op == AT_X_INDEX && c->tensors[e->ref].role != AT_ROLE_STAGE;
+}
+
+/* A bound leaves on either side what is nearly the same: many sums lie near enough. */
+static kind kind_of(const data_place *p, const at_expr *e) {
+    const at_compute *c = p->r->c;
+    if (!at_expr_reads(e)) return NO_DECISION;
+    if (e->op == AT_X_MIN || e->op == AT_X_MAX) return p->has_sums ? NO_DECISION : COMPARES;
+    if (at_op_compares(e->op)) return COMPARES;
+    if (e->op == AT_X_CALL && at_function_rounds((at_function)e->integer)) return ROUNDS;
+    const bool is_shift = e->op == AT_X_SHIFT_RIGHT && at_expr_is_number(e->arg[1]);
+    return is_shift && !is_element(c, e->arg[0]) ? ROUNDS : NO_DECISION;
+}
+
+static void add(data_place *p, decision d, bool counts) {
+    if (d.kind == NO_DECISION || p->number >= MOST_DECISIONS) return;
+    if (!counts) plant(p, d);
     p->number++;
 }
 
-static void plant_all(place *p, at_draw *draw) {
+/* counts: they are counted alone. */
+static void plant_in(data_place *p, const at_expr *e, bool counts) {
+    if (e->op == AT_X_INDEX) return;
+    for (int i = 0; i < e->nargs; i++) plant_in(p, e->arg[i], counts);
+    add(p, (decision){.e = e, .kind = kind_of(p, e)}, counts);
+}
+
+static void plant_all(data_place *p, bool counts) {
     const at_compute *c = p->r->c;
     p->number = 0;
     for (p->stage = 0; p->stage < c->num_tensors; p->stage++) {
         const at_tensor *t = &c->tensors[p->stage];
         bool has_bounds = t->role != AT_ROLE_STAGE || !t->body;
         for (int i = 0; i < axes_of(t); i++) has_bounds |= t->axes[i].begin != NULL;
-        if (!has_bounds) plant_in(p, t->body, draw);
+        if (has_bounds) continue;
+        plant_in(p, t->body, counts);
+        const bool stores = at_type_of(t->type)->is_int && !at_expr_is_whole(c, t->body);
+        if (stores && !t->num_reduce) add(p, (decision){.e = t->body, .kind = STORES}, counts);
     }
 }
 
-void data_plant_thresholds(data_ruler *r, at_draw *draw) {
-    place p = {.r = r, .draw = draw, .moved = AT_NEW_ARRAY(r->arena, int64_t, r->c->num_tensors)};
-    r->chosen = data_find_chosen(r);
-    plant_all(&p, NULL);
-    p.comparisons = p.number;
-    plant_all(&p, draw);
+/* How many places that count there are then. */
+static int plant_on(data_ruler *r, at_draw *draw, bool has_sums, int share) {
+    data_place p = {.r = r,
+                    .draw = draw,
+                    .taken = data_taken_new(r, draw),
+                    .moved = AT_NEW_ARRAY(r->arena, int64_t, r->c->num_tensors),
+                    .scratch = at_arena_new(),
+                    .has_sums = has_sums,
+                    .share = share};
+    data_find_chosen(r, has_sums);
+    plant_all(&p, true);
+    p.decisions = p.number;
+    plant_all(&p, false);
+    at_arena_free(p.scratch);
+    return p.served;
+}
+
+void data_plant_thresholds(data_ruler *r, at_draw *draw) { plant_on(r, draw, false, 2); }
+
+/* Where they are few on the draws that there are, there is another one for them. */
+void data_plant_sums(data_ruler *r, at_data_rule *out) {
+    enum { SOME = 8 };
+    at_draw draw = {.fill = out->draw[0].fill};
+    if (!out->is_exact) return;
+    const int served = plant_on(r, &out->draw[out->num_draws - 1], true, SOME);
+    if (out->num_draws < AT_MOST_DRAWS - 1 && plant_on(r, &draw, true, 1) > served)
+        out->draw[out->num_draws++] = draw;
 }

@@ -172,6 +172,90 @@ static void of_sums(void **state) {
     ALL(all);
 }
 
+/* Elements off the grid that sums are exact on, as terms of a sum, or behind an operation that does
+ * not round there. */
+static void off_the_grid(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args T=30, K=20\nx[T, K] : input\ny[t:T] = sum(k:K) (x[t, k] > 0.3 ? x[t, k] : 0)\n",
+         {{"0.3", "0.301"}, {"0.3", "0.299"}, {"0.3", "0.3000001"}, {">", ">="}}},
+        {"args T=30, K=20, C=5\nx[T, K, C] : input\n"
+         "y[t:T, c:C] = sum(k:K) (x[t, k, c] < 0.3 ? 0 : x[t, k, c]*2)\n",
+         {{"0.3", "0.301"}, {"0.3", "0.299"}, {"<", "<="}}},
+        {"args T=30, K=20\nx[T, K] : input\na[t:T, k:K] = x[t, k] > 0.3 ? x[t, k] : 0\n"
+         "y[t:T] = sum(k:K) a[t, k]\n",
+         {{"0.3", "0.301"}, {"0.3", "0.299"}, {">", ">="}}},
+        {"args T=200, K=30\nx[T, K] : input\nz[K] : input\n"
+         "y[t:T] = sum(k:K) (x[t, k] - z[k] > 0.3 ? 1 : 0)\n",
+         {{"0.3", "0.30001"}, {"0.3", "0.29999"}, {">", ">="}}},
+        {"args T=200\nx[T] : input\nz[T] : input\ny[t:T] = x[t] + z[t] <= 0.7 ? x[t] : z[t]\n",
+         {{"0.7", "0.70001"}, {"0.7", "0.69999"}, {"<=", "<"}}},
+        {"args T=200\nx[T] : input\nz[T] : input\ny[t:T] = x[t]*z[t] < 0.3 ? 1 : 0\n",
+         {{"0.3", "0.30001"}, {"0.3", "0.29999"}, {"<", "<="}}},
+    };
+    ALL(all);
+}
+
+/* Few sums, of which hardly any is just what it is compared with, or half between two results. */
+static void of_few_sums(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args M=1, N=8, K=64\nx[M, K] : input s8\nw[N, K] : weight s8\n" SUM
+         "y[m:M, n:N] : s8 = s[m, n] >= 1000 ? 1 : 0\n",
+         {{">=", ">"}, {"1000", "999"}, {"1000", "1001"}}},
+        {SHAPES("u8", "s8") SUM "y[m:M, n:N] : s32 = s[m, n] > 999 ? 1 : 0\n",
+         {{">", ">="}, {"999", "1000"}, {"999", "998"}}},
+        {"args M=2, N=3, K=64\nx[M, K] : input u8\nw[N, K] : weight s8\nb[N] : weight s32\n" SUM
+         "y[m:M, n:N] : u8 = (s[m, n] + b[n] + 64) >> 7\n",
+         {{"64", "63"}, {"64", "65"}}},
+        {"args M=2, N=3, K=64\nx[M, K] : input u8\nw[N, K] : weight s8\n" SUM
+         "y[m:M, n:N] : u8 = (s[m, n]*77 + 16384) >> 15\n",
+         {{"16384", "16383"}, {"16384", "16385"}}},
+        {"args M=2, N=3, K=64\nx[M, K] : input u8\nw[N, K] : weight u8\n"
+         "s[m:M, n:N] : s32 = sum(k:K) (x[m, k] - 128)*(w[n, k] - 117)\n"
+         "y[m:M, n:N] : s8 = round(s[m, n]*0.0078125)\n",
+         {{"round(s[m, n]*0.0078125)", "floor(s[m, n]*0.0078125 + 0.5)"}}},
+        {"args M=3, H=6, W=6, C=3, O=4\nx[M, H, W, C] : input u8\nw[O, 3, 3, C] : weight s8\n"
+         "s[m:M, h:H, v:W, o:O] : s32 = sum(i:3, j:3, c:C) (0 <= h + i - 1 && h + i - 1 < H && 0 "
+         "<= "
+         "v + j - 1 && v + j - 1 < W ? x[m, h + i - 1, v + j - 1, c] : 0)*w[o, i, j, c]\n"
+         "y[m:M, h:H, v:W, o:O] : u8 = s[m, h, v, o] > 2500 ? 255 : 0\n",
+         {{">", ">="}, {"2500", "2499"}, {"2500", "2501"}}},
+        {"args M=2, N=4, K=64\nx[M, K] : input\nw[N, K] : weight\n"
+         "s[m:M, n:N] = sum(k:K) x[m, k]*w[n, k]\ny[m:M, n:N] = s[m, n] > 40 ? 1 : 0\n",
+         {{">", ">="}, {"40", "39"}, {"40", "41"}}},
+        {"args M=12, K=16\nx[M, K] : input u8\nt[M] : input s32\n"
+         "s[m:M] : s32 = sum(k:K, b:8) (x[m, k] >> b & 1)\n"
+         "y[m:M] : s32 = s[m] > t[m] ? 1 : 0\n",
+         {{"> t[m]", ">= t[m]"}, {"> t[m]", "> t[m] - 1"}}},
+        {"args M=12, K=16\nx[M, K] : input u8\n"
+         "s[m:M] : s32 = sum(k:K, b:8) (x[m, k] >> b & 1)\ny[m:M] : s32 = s[m] > 37 ? 1 : 0\n",
+         {{">", ">="}, {"37", "38"}, {"37", "36"}}},
+        {"args M=9, K=100\nx[M, K] : input\nt[M] : input\n"
+         "s[m:M] : s32 = sum(k:K) (x[m, k] > 0 ? 1 : 0)\n"
+         "y[m:M] : u8 = s[m] >= t[m] ? 255 : 0\n",
+         {{">=", ">"}}},
+        {"args M=6, N=5, K=64\nx[M, K] : input s8\nw[N, K] : weight s8\n" SUM
+         "y[m:M, n:N] : s32 = s[m, n]*0.0078125 > 0.5 ? 1 : 0\n",
+         {{">", ">="}, {"0.5", "0.5078125"}, {"0.5", "0.4921875"}}},
+    };
+    ALL(all);
+}
+
+/* What no integer of 32 bits holds: a conversion that does not saturate makes anything of it. */
+static void beyond_32_bits(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args T=300\nx[T] : input\ny[t:T] : u8 = round(x[t]*16 + 128)\n",
+         {{"round(x[t]*16 + 128)",
+           "round(x[t]*16 + 128) > 2147483000.0 ? 0 : round(x[t]*16 + 128)"}}},
+        {"args T=300\nx[T] : input\ny[t:T] : s8 = round(x[t]*16)\n",
+         {{"round(x[t]*16)", "round(x[t]*16) < 0 - 2147483000.0 ? 0 : round(x[t]*16)"},
+          {"round(x[t]*16)", "round(x[t]*16) > 2147483000.0 ? 0 - 128 : round(x[t]*16)"}}},
+    };
+    ALL(all);
+}
+
 /* Halves, and what lies just below them, are rarer the more bits are dropped. */
 static void rounded(void **state) {
     (void)state;
@@ -352,6 +436,14 @@ static void nearest(void **state) {
           {"+ 0", "+ (j == 39 ? 1000000 : 0)"},
           {"+ 0", "+ (j == 33 ? 1000000 : 0)"},
           {"+ 0", "+ (j >= 16 && j < 24 ? 1000000 : 0)"}}},
+        {"args N=24, M=40, D=1500\nx[N, D] : input\nc[M, D] : weight\n"
+         "s[i:N, j:M] = sum(k:D) (x[i, k] - c[j, k])*(x[i, k] - c[j, k])\n"
+         "out[i:N] = min(j:M) s[i, j] + 0*0 + 0\n",
+         {{"+ 0*0 + 0", "+ (j == 0 ? 1000000 : 0)"},
+          {"+ 0*0 + 0", "+ (j == 39 ? 1000000 : 0)"},
+          {"+ 0*0 + 0", "+ (j > 31 ? 1000000 : 0)"},
+          {"+ 0*0 + 0", "+ (j == 33 ? 1000000 : 0)"},
+          {"+ 0*0 + 0", "+ (j >= 16 && j < 24 ? 1000000 : 0)"}}},
         {"args N=24, M=40, D=8\nx[N, D] : input\nc[M, D] : weight\n"
          "s[i:N, j:M] = sum(k:D) (x[i, k] - c[j, k])*(x[i, k] - c[j, k])\n"
          "l[i:N] = min(j:M) s[i, j]\nout[i:N] = sqrt(l[i])*1.0\n",
@@ -363,9 +455,11 @@ static void nearest(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(beside_integers), cmocka_unit_test(of_floats),
-        cmocka_unit_test(of_sums),         cmocka_unit_test(rounded),
-        cmocka_unit_test(so_far),          cmocka_unit_test(in_any_order),
-        cmocka_unit_test(turned),          cmocka_unit_test(elsewhere),
-        cmocka_unit_test(added),           cmocka_unit_test(nearest)};
+        cmocka_unit_test(of_sums),         cmocka_unit_test(off_the_grid),
+        cmocka_unit_test(of_few_sums),     cmocka_unit_test(beyond_32_bits),
+        cmocka_unit_test(rounded),         cmocka_unit_test(so_far),
+        cmocka_unit_test(in_any_order),    cmocka_unit_test(turned),
+        cmocka_unit_test(elsewhere),       cmocka_unit_test(added),
+        cmocka_unit_test(nearest)};
     return cmocka_run_group_tests_name("run/thresholds", tests, NULL, NULL);
 }

@@ -1,0 +1,397 @@
+/* schedule/data_few.c: a sum at one place of its stage of which nearly all terms are 0, so that the
+ * others make it any number: what it is compared with, or what lies half between two results. The
+ * elements of one tensor are what makes terms 0, whatever the others are. */
+#include "schedule/data_place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_TERMS = 1 << 13,
+    MOST_READ = 4,   /* elements, by one term */
+    MOST_RUNS = 64,  /* that the elements of the tensor are */
+    FEW = 8,         /* elements of it that are chosen */
+    MOST_SHARING = 8 /* terms that read one of them */
+};
+
+typedef struct reads {
+    int num;
+    int tensor[MOST_READ];
+    int64_t offset[MOST_READ];
+} reads;
+
+/* An element that makes terms 0, and one that these read beside it. */
+typedef struct unit {
+    int64_t term[MOST_SHARING];
+    int num;
+    data_element own, other;
+    bool has_other;
+} unit;
+
+struct data_few {
+    data_place *p;
+    int stage;
+    int64_t axis[AT_RECURRENCE_AXES], terms;
+    reads *reads; /* [terms] */
+    reads *into;  /* of the term that is looked at; NULL: they are known */
+    int tensor;
+    double quiet;
+    AT_VEC(at_placed) runs;
+    unit units[FEW];
+    int num;
+    double lo, hi, grain;
+    double all_others; /* 0 to 1: elements of other tensors lie there between their ends; -1: they
+                          have their own values */
+};
+
+static const at_tensor *tensor_of(const data_few *f, int t) { return &f->p->r->c->tensors[t]; }
+
+/* ---- terms ----------------------------------------------------------------------------------- */
+
+static data_element as_element(const data_few *f, int t, int64_t offset) {
+    const at_placed *placed = data_taken_find(f->p->taken, t, offset);
+    const at_fill *fill = &f->p->draw->fill[t];
+    data_element x = {
+        .tensor = t, .offset = offset, .is_fixed = placed || !data_is_drawn(f->p->r, t)};
+    x.value = placed ? (double)placed->value : data_look_element(f->p->r->look, fill, t, offset);
+    return x;
+}
+
+static double between_ends(const data_few *f, const data_element *x, double share) {
+    double lo, hi;
+    data_place_ends(f->p, x, &lo, &hi);
+    return data_place_nearest(f->p, x, lo + (hi - lo) * share);
+}
+
+static double value_in(const data_few *f, int t, int64_t offset) {
+    for (int i = 0; i < f->num; i++) {
+        const unit *u = &f->units[i];
+        if (u->own.tensor == t && u->own.offset == offset) return u->own.value;
+        if (u->has_other && u->other.tensor == t && u->other.offset == offset)
+            return u->other.value;
+    }
+    if (t == f->tensor) return f->quiet;
+    const data_element x = as_element(f, t, offset);
+    return x.is_fixed || f->all_others < 0 ? x.value : between_ends(f, &x, f->all_others);
+}
+
+bool data_few_element(const data_few *f, int t, int64_t offset, double *value) {
+    reads *into = f->into;
+    if (tensor_of(f, t)->role == AT_ROLE_STAGE) return false;
+    for (int i = 0; into && i < into->num && i < MOST_READ; i++)
+        if (into->tensor[i] == t && into->offset[i] == offset) into = NULL;
+    if (into && into->num < MOST_READ) {
+        into->tensor[into->num] = t;
+        into->offset[into->num] = offset;
+    }
+    if (into) into->num++;
+    *value = value_in(f, t, offset);
+    return true;
+}
+
+/* false: it is not made of elements alone. */
+static bool term(data_few *f, int64_t number, double *out) {
+    data_place *p = f->p;
+    const at_tensor *t = tensor_of(f, f->stage);
+    const data_place before = *p;
+    memcpy(p->axis, f->axis, sizeof p->axis);
+    for (int i = axes_of(t); i-- > t->num_axes; number /= p->r->extents[f->stage][i])
+        p->axis[i] = number % p->r->extents[f->stage][i];
+    p->stage = f->stage;
+    p->within = f;
+    p->is_open = false;
+    const bool is_known = data_place_value(p, t->body, out) && !p->is_open;
+    const int work = p->work;
+    *p = before;
+    p->work = work;
+    return is_known;
+}
+
+static bool read_terms(data_few *f) {
+    double unused;
+    f->tensor = -1;
+    f->all_others = -1;
+    f->reads = AT_NEW_ARRAY(f->p->scratch, reads, f->terms);
+    for (int64_t k = 0; k < f->terms; k++) {
+        f->into = &f->reads[k];
+        if (!term(f, k, &unused) || f->reads[k].num > MOST_READ) return false;
+    }
+    f->into = NULL;
+    return true;
+}
+
+/* The element of the tensor that a term reads; -1: none; -2: several. */
+static int64_t read_by(const data_few *f, int64_t k, int tensor) {
+    int64_t at = -1;
+    for (int i = 0; i < f->reads[k].num; i++)
+        if (f->reads[k].tensor[i] == tensor) at = at < 0 ? f->reads[k].offset[i] : -2;
+    return at;
+}
+
+/* ---- what makes terms 0 ---------------------------------------------------------------------- */
+
+static int by_number(const void *x, const void *y) {
+    const int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* The tensor's elements as runs that nothing else has; false: they are several of one term, or too
+ * many runs. */
+static bool find_runs(data_few *f) {
+    int64_t *at = AT_NEW_ARRAY(f->p->scratch, int64_t, f->terms), n = 0;
+    for (int64_t k = 0; k < f->terms; k++) {
+        const int64_t offset = read_by(f, k, f->tensor);
+        if (offset == -2) return false;
+        if (offset >= 0) at[n++] = offset;
+    }
+    qsort(at, (size_t)n, sizeof *at, by_number);
+    f->runs.len = 0;
+    at_placed *run = NULL;
+    for (int64_t i = 0; i < n; i++) {
+        if (i && at[i] == at[i - 1]) continue;
+        if (run && !run->more) run->step = at[i] - run->offset;
+        if (run && at[i] == run->offset + (run->more + 1) * run->step) run->more++;
+        else if (f->runs.len == MOST_RUNS) return false;
+        else {
+            run = at_push(f->p->scratch, &f->runs);
+            *run = (at_placed){.tensor = f->tensor, .offset = at[i], .step = 1, .stays = true};
+        }
+    }
+    bool any = false;
+    for (int i = 0; i < f->runs.len && !any; i++)
+        any = data_taken_any(f->p->taken, &f->runs.data[i]);
+    return n > 0 && !any;
+}
+
+/* Are terms 0, the first, the last and some between, whatever the other elements are? */
+static bool is_quiet(data_few *f) {
+    enum { LOOKED_AT = 8 };
+    bool is = true;
+    for (int i = 0; i < LOOKED_AT && is; i++)
+        for (int end = 0; end < 2 && is; end++) {
+            double x;
+            f->all_others = end;
+            is = term(f, data_place_of(i, f->terms), &x) && x == 0;
+        }
+    f->all_others = -1;
+    return is;
+}
+
+/* Where a term would be 0 that is straight between the tensor's ends. */
+static double root_of(data_few *f, int64_t k, double lo, double hi) {
+    double of_lo, of_hi;
+    f->quiet = lo;
+    bool is_known = term(f, k, &of_lo);
+    f->quiet = hi;
+    is_known &= term(f, k, &of_hi);
+    return is_known && of_lo != of_hi ? lo - of_lo * (hi - lo) / (of_hi - of_lo) : lo;
+}
+
+static bool find_quiet(data_few *f) {
+    const data_element any = {.tensor = f->tensor};
+    int64_t k = 0;
+    double lo, hi;
+    data_place_ends(f->p, &any, &lo, &hi);
+    while (k < f->terms - 1 && read_by(f, k, f->tensor) < 0) k++;
+    const double tried[] = {0, root_of(f, k, lo, hi), lo, hi};
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        f->quiet = data_place_nearest(f->p, &any, tried[i]);
+        if (f->quiet >= lo && f->quiet <= hi && is_quiet(f)) return true;
+    }
+    return false;
+}
+
+/* The one of fewest runs, or of these the largest. */
+static bool find_tensor(data_few *f, int only) {
+    const data_ruler *r = f->p->r;
+    data_few best = {.tensor = -1};
+    for (int t = 0; t < r->c->num_tensors; t++) {
+        f->tensor = t;
+        if ((only >= 0 && t != only) || !data_is_drawn(r, t) || !data_place_may_move(f->p, t) ||
+            !find_runs(f))
+            continue;
+        const bool is_better = best.tensor < 0 || f->runs.len < best.runs.len ||
+                               (f->runs.len == best.runs.len &&
+                                data_elements_of(r, t) > data_elements_of(r, best.tensor));
+        if (!is_better || !find_quiet(f)) continue;
+        best = *f;
+        memset(&f->runs, 0, sizeof f->runs);
+    }
+    *f = best;
+    return best.tensor >= 0;
+}
+
+/* ---- the others ------------------------------------------------------------------------------ */
+
+static bool unit_value(data_few *f, unit *u, double own, double other, double *out) {
+    double x;
+    *out = 0;
+    u->own.value = own;
+    if (u->has_other) u->other.value = other;
+    for (int i = 0; i < u->num; i++) {
+        if (!term(f, u->term[i], &x)) return false;
+        *out += x;
+    }
+    return true;
+}
+
+/* The terms that read what term k reads of the tensor, and another element that may be moved. */
+static bool add_unit(data_few *f, int64_t k) {
+    const int64_t own = read_by(f, k, f->tensor);
+    unit u = {0};
+    if (own < 0) return false;
+    for (int i = 0; i < f->num; i++)
+        if (f->units[i].own.offset == own) return false;
+    for (int64_t i = 0; i < f->terms; i++) {
+        if (read_by(f, i, f->tensor) != own) continue;
+        if (u.num == MOST_SHARING) return false;
+        u.term[u.num++] = i;
+    }
+    u.own = (data_element){.tensor = f->tensor, .offset = own, .value = f->quiet};
+    for (int i = 0; i < f->reads[k].num; i++) {
+        const data_element x = as_element(f, f->reads[k].tensor[i], f->reads[k].offset[i]);
+        if (x.tensor == f->tensor || x.is_fixed || u.has_other) continue;
+        u.has_other = true;
+        u.other = x;
+    }
+    for (int i = 0; i < f->num && u.has_other; i++)
+        if (f->units[i].has_other && f->units[i].other.tensor == u.other.tensor &&
+            f->units[i].other.offset == u.other.offset)
+            return false;
+    f->units[f->num++] = u;
+    return true;
+}
+
+enum { OTHERS = 5 };
+
+/* Values that the other element may have: its own, its ends, and those beside where terms would be
+ * 0. */
+static int others_of(data_few *f, unit *u, double *out) {
+    double lo, hi, of_lo, of_hi, own_lo, own_hi;
+    out[0] = u->other.value;
+    if (!u->has_other) return 1;
+    data_place_ends(f->p, &u->other, &lo, &hi);
+    data_place_ends(f->p, &u->own, &own_lo, &own_hi);
+    const double own = own_hi == f->quiet ? own_lo : own_hi,
+                 grain = data_place_grain(f->p, &u->other);
+    const bool is_known = unit_value(f, u, own, lo, &of_lo) && unit_value(f, u, own, hi, &of_hi);
+    double root = is_known && of_lo != of_hi ? lo - of_lo * (hi - lo) / (of_hi - of_lo) : lo;
+    root = data_place_nearest(f->p, &u->other, root);
+    out[1] = lo, out[2] = hi;
+    out[3] = fmin(hi, fmax(lo, root + grain)), out[4] = fmin(hi, fmax(lo, root - grain));
+    u->own.value = f->quiet;
+    u->other.value = out[0];
+    return OTHERS;
+}
+
+/* What is added to the sum's ends by the element, and the least that is not 0. */
+static bool find_range(data_few *f, unit *u) {
+    double lo, hi, others[OTHERS], x, least = 0, most = 0;
+    const int n = others_of(f, u, others);
+    const double before = u->other.value, grain = data_place_grain(f->p, &u->own);
+    data_place_ends(f->p, &u->own, &lo, &hi);
+    const double own[] = {lo, hi, f->quiet + grain, f->quiet - grain};
+    for (int i = 0; i < n; i++)
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++) {
+            if (own[k] < lo || own[k] > hi) continue;
+            if (!unit_value(f, u, own[k], others[i], &x)) return false;
+            least = fmin(least, x), most = fmax(most, x);
+            if (x != 0 && (!(f->grain > 0) || fabs(x) < f->grain)) f->grain = fabs(x);
+        }
+    u->own.value = f->quiet;
+    u->other.value = before;
+    f->lo += least, f->hi += most;
+    return true;
+}
+
+data_few *data_few_new(data_place *p, int stage, const int64_t *index, int tensor) {
+    enum { TRIED = 4 * FEW };
+    const at_tensor *t = &p->r->c->tensors[stage];
+    data_few *f = AT_NEW(p->scratch, data_few);
+    f->p = p, f->stage = stage, f->terms = 1;
+    f->all_others = -1;
+    if (!t->body || !t->num_reduce || t->reduction != AT_REDUCE_SUM || at_tensor_goes_in_steps(t))
+        return NULL;
+    for (int i = 0; i < axes_of(t); i++) {
+        if (t->axes[i].begin) return NULL;
+        if (i < t->num_axes) f->axis[i] = index[i];
+        else f->terms *= p->r->extents[stage][i];
+    }
+    if (f->terms < 1 || f->terms > MOST_TERMS || !read_terms(f) || !find_tensor(f, tensor))
+        return NULL;
+    for (int i = 0; i < TRIED && f->num < FEW; i++)
+        add_unit(f, data_place_of(i + p->number, f->terms));
+    for (int i = 0; i < f->num; i++)
+        if (!find_range(f, &f->units[i])) return NULL;
+    return f->grain > 0 ? f : NULL;
+}
+
+void data_few_ends(const data_few *f, double *lo, double *hi) { *lo = f->lo, *hi = f->hi; }
+
+double data_few_grain(const data_few *f) { return f->grain; }
+
+/* ---- making it ------------------------------------------------------------------------------- */
+
+enum { OWN = 16 };
+
+/* Values of the element that bring its terms near to what is wanted. */
+static int owns_of(data_few *f, unit *u, double other, double wanted, double *out) {
+    enum { BITS = 7 };
+    double lo, hi, of_lo, of_hi;
+    int n = 0;
+    data_place_ends(f->p, &u->own, &lo, &hi);
+    out[n++] = f->quiet, out[n++] = lo, out[n++] = hi;
+    if (!unit_value(f, u, lo, other, &of_lo) || !unit_value(f, u, hi, other, &of_hi)) return n;
+    const double grain = data_place_grain(f->p, &u->own),
+                 near = of_lo == of_hi ? lo : lo + (wanted - of_lo) * (hi - lo) / (of_hi - of_lo),
+                 x = data_place_nearest(f->p, &u->own, fmin(hi, fmax(lo, near)));
+    out[n++] = x, out[n++] = fmin(hi, x + grain), out[n++] = fmax(lo, x - grain);
+    if (at_type_of(tensor_of(f, f->tensor)->type)->is_int)
+        for (int bits = 1; bits <= BITS; bits++) /* as many ones */
+            if (f->quiet + (1 << bits) - 1 <= hi) out[n++] = f->quiet + (1 << bits) - 1;
+    return n;
+}
+
+/* Chooses what makes the terms nearest to what is wanted; that is what is left then. */
+static double take_nearest(data_few *f, unit *u, double wanted) {
+    double others[OTHERS], owns[OWN], least = fabs(wanted), left = wanted, own = f->quiet,
+                                      other = u->other.value, x;
+    const int n = others_of(f, u, others);
+    for (int i = 0; i < n && least > 0; i++) {
+        const int m = owns_of(f, u, others[i], wanted, owns);
+        for (int k = 0; k < m && least > 0; k++) {
+            if (!unit_value(f, u, owns[k], others[i], &x) || !(fabs(wanted - x) < least)) continue;
+            least = fabs(wanted - x), left = wanted - x;
+            own = owns[k], other = others[i];
+        }
+    }
+    u->own.value = own;
+    u->other.value = other;
+    return left;
+}
+
+bool data_few_make(data_few *f, double sum) {
+    double left = sum;
+    for (int i = 0; i < f->num; i++) f->units[i].own.value = f->quiet;
+    for (int i = 0; i < f->num; i++) left = take_nearest(f, &f->units[i], left);
+    return left == 0;
+}
+
+void data_few_put(data_few *f) {
+    for (int i = 0; i < f->runs.len; i++) {
+        at_placed run = f->runs.data[i];
+        run.value = (float)f->quiet;
+        data_place_put_one(f->p, run);
+    }
+    for (int i = 0; i < f->num; i++) {
+        const unit *u = &f->units[i];
+        for (int k = 0; k < 1 + u->has_other && u->own.value != f->quiet; k++) {
+            const data_element *x = k ? &u->other : &u->own;
+            data_take(f->p->taken, (at_placed){.tensor = x->tensor,
+                                               .offset = x->offset,
+                                               .value = (float)x->value,
+                                               .stays = true});
+        }
+    }
+}

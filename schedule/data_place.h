@@ -1,0 +1,89 @@
+/* schedule/data_place.h: values of a stage at one place, worked out from elements that may be moved
+ * (data_place.c), and sums of few terms among these (data_few.c). */
+#ifndef AT_SCHEDULE_DATA_PLACE_H
+#define AT_SCHEDULE_DATA_PLACE_H
+
+#include "schedule/data_int.h"
+
+enum {
+    PLACE_ELEMENTS = 12,     /* that a decision and what chooses it read */
+    PLACE_WORK = 1 << 12,    /* reads for one decision */
+    PLACE_OF_SUMS = 1 << 17, /* the same where it reads sums */
+    PLACE_FINEST = 64        /* of the furthest element 2^-PLACE_FINEST: nearer to 0 none is */
+};
+
+typedef struct data_few data_few;
+
+/* An element of an input, or a sum. */
+typedef struct data_element {
+    int tensor;
+    int64_t offset;
+    double value;
+    bool is_fixed; /* it has a value of its own already, or is given */
+    data_few *few; /* the terms that a sum has; NULL: it is none */
+} data_element;
+
+/* What has values already, on one draw. */
+typedef struct data_taken data_taken;
+
+typedef struct data_place {
+    data_ruler *r;
+    at_arena *scratch; /* for one place */
+    at_draw *draw;
+    data_taken *taken;
+    bool has_sums;  /* sums are elements, too */
+    int number;     /* of the decision: each begins at another place */
+    int decisions;  /* of the computation */
+    int served;     /* places that count */
+    int count;      /* of the decision's places */
+    int64_t *moved; /* [tensor] elements; so many times as many it has at least */
+    int share;
+    int stage;
+    int64_t axis[AT_RECURRENCE_AXES];
+    data_element elements[PLACE_ELEMENTS];
+    int num, reads, work;
+    bool is_open;           /* it reads what cannot be moved, or more than may keep its value */
+    bool is_rounded;        /* some float that was worked out is another one in 32 bits */
+    const data_few *within; /* what is worked out is a term of it */
+} data_place;
+
+/* false: it cannot be worked out. */
+bool data_place_value(data_place *p, const at_expr *e, double *out);
+/* The value of the element that is read, which is one of the place's from now on. */
+double data_place_read(data_place *p, int tensor, int64_t offset);
+
+/* The nearest value that an element may have, between which two these lie, and how far apart such
+ * values are; 0: they are floats. */
+double data_place_nearest(const data_place *p, const data_element *x, double value);
+void data_place_ends(const data_place *p, const data_element *x, double *lo, double *hi);
+double data_place_grain(const data_place *p, const data_element *x);
+
+/* May more of the tensor's elements be placed? What else a kernel makes of it is seen in the
+ * others. The decisions share these. */
+bool data_place_may_move(const data_place *p, int tensor);
+/* Puts the elements of the place, which are taken then. */
+void data_place_put(data_place *p);
+void data_place_put_one(data_place *p, at_placed one);
+
+data_taken *data_taken_new(const data_ruler *r, at_draw *draw);
+/* The last value that is placed there; NULL: it has none. */
+const at_placed *data_taken_find(const data_taken *taken, int tensor, int64_t offset);
+/* Is any element of a run? */
+bool data_taken_any(const data_taken *taken, const at_placed *run);
+void data_take(data_taken *taken, at_placed one);
+
+/* ---- sums of few terms (data_few.c) ---------------------------------------------------------- */
+
+/* The sum at this place, of which the terms are 0 by the elements of one tensor, this one or, -1,
+ * any, but for few, whose elements may be chosen; NULL: there is no such tensor. */
+data_few *data_few_new(data_place *p, int stage, const int64_t *index, int tensor);
+/* Of it and its value. */
+void data_few_ends(const data_few *f, double *lo, double *hi);
+double data_few_grain(const data_few *f);
+/* Chooses the elements; false: none make it this sum. */
+bool data_few_make(data_few *f, double sum);
+void data_few_put(data_few *f);
+/* What an element is in a term of it; false: it has no value there. */
+bool data_few_element(const data_few *f, int tensor, int64_t offset, double *value);
+
+#endif
