@@ -30,9 +30,9 @@ typedef struct unit {
 } unit;
 
 struct data_few {
-    data_place *p;
+    data_place *p, *in; /* in: a term of it */
     int stage;
-    int64_t axis[AT_RECURRENCE_AXES], terms;
+    int64_t terms;
     reads *reads; /* [terms] */
     reads *into;  /* of the term that is looked at; NULL: they are known */
     int tensor;
@@ -76,9 +76,8 @@ static double value_in(const data_few *f, int t, int64_t offset) {
     return x.is_fixed || f->all_others < 0 ? x.value : between_ends(f, &x, f->all_others);
 }
 
-bool data_few_element(const data_few *f, int t, int64_t offset, double *value) {
+static double read_in(const data_few *f, int t, int64_t offset) {
     reads *into = f->into;
-    if (tensor_of(f, t)->role == AT_ROLE_STAGE) return false;
     for (int i = 0; into && i < into->num && i < MOST_READ; i++)
         if (into->tensor[i] == t && into->offset[i] == offset) into = NULL;
     if (into && into->num < MOST_READ) {
@@ -86,25 +85,19 @@ bool data_few_element(const data_few *f, int t, int64_t offset, double *value) {
         into->offset[into->num] = offset;
     }
     if (into) into->num++;
-    *value = value_in(f, t, offset);
-    return true;
+    return value_in(f, t, offset);
 }
 
 /* false: it is not made of elements alone. */
 static bool term(data_few *f, int64_t number, double *out) {
     data_place *p = f->p;
     const at_tensor *t = tensor_of(f, f->stage);
-    const data_place before = *p;
-    memcpy(p->axis, f->axis, sizeof p->axis);
+    data_place *in = f->in;
     for (int i = axes_of(t); i-- > t->num_axes; number /= p->r->extents[f->stage][i])
-        p->axis[i] = number % p->r->extents[f->stage][i];
-    p->stage = f->stage;
-    p->within = f;
-    p->is_open = false;
-    const bool is_known = data_place_value(p, t->body, out) && !p->is_open;
-    const int work = p->work;
-    *p = before;
-    p->work = work;
+        in->axis[i] = number % p->r->extents[f->stage][i];
+    in->work = 0;
+    const bool is_known = data_place_value(in, t->body, out) && !in->is_open;
+    p->work += in->work;
     return is_known;
 }
 
@@ -310,12 +303,14 @@ data_few *data_few_new(data_place *p, int stage, const int64_t *index, int tenso
     const at_tensor *t = &p->r->c->tensors[stage];
     data_few *f = AT_NEW(p->scratch, data_few);
     f->p = p, f->stage = stage, f->terms = 1;
+    f->in = AT_NEW(p->scratch, data_place);
+    *f->in = (data_place){.r = p->r, .draw = p->draw, .stage = stage, .read_in = read_in, .of = f};
     f->all_others = -1;
     if (!t->body || !t->num_reduce || t->reduction != AT_REDUCE_SUM || at_tensor_goes_in_steps(t))
         return NULL;
     for (int i = 0; i < axes_of(t); i++) {
         if (t->axes[i].begin) return NULL;
-        if (i < t->num_axes) f->axis[i] = index[i];
+        if (i < t->num_axes) f->in->axis[i] = index[i];
         else f->terms *= p->r->extents[stage][i];
     }
     if (f->terms < 1 || f->terms > MOST_TERMS || !read_terms(f) || !find_tensor(f, tensor))
@@ -326,10 +321,6 @@ data_few *data_few_new(data_place *p, int stage, const int64_t *index, int tenso
         if (!find_range(f, &f->units[i])) return NULL;
     return f->grain > 0 ? f : NULL;
 }
-
-void data_few_ends(const data_few *f, double *lo, double *hi) { *lo = f->lo, *hi = f->hi; }
-
-double data_few_grain(const data_few *f) { return f->grain; }
 
 /* ---- making it ------------------------------------------------------------------------------- */
 
@@ -376,6 +367,19 @@ bool data_few_make(data_few *f, double sum) {
     for (int i = 0; i < f->num; i++) f->units[i].own.value = f->quiet;
     for (int i = 0; i < f->num; i++) left = take_nearest(f, &f->units[i], left);
     return left == 0;
+}
+
+bool data_few_read(data_place *p, int stage, const int64_t *index, data_element *out) {
+    enum { SIZES = 5, LESS = 3 };
+    data_few *f = data_few_new(p, stage, index, -1);
+    if (!f) return false;
+    out->few = f;
+    out->lo = f->lo, out->hi = f->hi, out->grain = f->grain;
+    const double share = data_random_unit(stage, out->offset),
+                 sum = ldexp(f->lo + (f->hi - f->lo) * share, -LESS * (p->count % SIZES));
+    out->value = data_place_nearest(p, out, sum);
+    if (!data_few_make(f, out->value)) data_few_make(f, out->value = 0);
+    return true;
 }
 
 void data_few_put(data_few *f) {

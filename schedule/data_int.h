@@ -195,8 +195,9 @@ void data_find_chosen(data_ruler *r, bool in_rows);
 bool data_find_row(const data_ruler *r, int sum, int stage, const int64_t *axis, int64_t *index);
 /* Are both sides elements as they are, or numbers, of which one is taken? */
 bool data_compares_unrounded(const data_ruler *r, const at_expr *comparison);
-/* Plants elements about what comparisons of elements compare with (data_thresholds.c). */
-void data_plant_thresholds(data_ruler *r, at_draw *draw);
+/* Plants elements about what comparisons of elements compare with (data_thresholds.c), on the first
+ * draw. */
+void data_plant_thresholds(data_ruler *r, at_data_rule *out);
 /* The same of sums, on the last of the draws or a further one. */
 void data_plant_sums(data_ruler *r, at_data_rule *out);
 

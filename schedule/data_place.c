@@ -111,7 +111,7 @@ static bool has_unit(const data_ruler *r, int t) {
 }
 
 double data_place_grain(const data_place *p, const data_element *x) {
-    if (x->few) return data_few_grain(x->few);
+    if (x->few) return x->grain;
     if (is_int(p->r, x->tensor)) return 1;
     return has_unit(p->r, x->tensor) ? p->draw->fill[x->tensor].unit : 0;
 }
@@ -131,7 +131,7 @@ double data_place_nearest(const data_place *p, const data_element *x, double val
 void data_place_ends(const data_place *p, const data_element *x, double *lo, double *hi) {
     const data_ruler *r = p->r;
     if (x->few) {
-        data_few_ends(x->few, lo, hi);
+        *lo = x->lo, *hi = x->hi;
         return;
     }
     const at_fill *f = &p->draw->fill[x->tensor];
@@ -154,7 +154,7 @@ static data_element *find_element(data_place *p, int t, int64_t offset) {
     return NULL;
 }
 
-double data_place_read(data_place *p, int t, int64_t offset) {
+static double read_element(data_place *p, int t, int64_t offset) {
     const data_ruler *r = p->r;
     const data_element *known = find_element(p, t, offset);
     if (known) return known->value;
@@ -168,26 +168,11 @@ double data_place_read(data_place *p, int t, int64_t offset) {
     return x.value;
 }
 
-/* Near to 0 more often than far from it. */
-static double any_sum(const data_place *p, const data_element *x) {
-    enum { SIZES = 5 };
-    double lo, hi;
-    data_place_ends(p, x, &lo, &hi);
-    const double share = data_random_unit(x->tensor, x->offset),
-                 sum = ldexp(lo + (hi - lo) * share, -3 * (p->count % SIZES)),
-                 near = data_place_nearest(p, x, sum);
-    return data_few_make(x->few, near) ? near : (data_few_make(x->few, 0), 0);
-}
-
-/* A sum as an element; false: it is none. */
 static bool read_sum(data_place *p, int stage, const int64_t *index, int64_t offset, double *out) {
-    data_element *known = find_element(p, stage, offset);
+    const data_element *known = find_element(p, stage, offset);
     if (known) return *out = known->value, true;
-    if (!p->has_sums || p->within || p->num == PLACE_ELEMENTS) return false;
-    data_few *few = data_few_new(p, stage, index, -1);
-    if (!few) return false;
-    data_element x = {.tensor = stage, .offset = offset, .few = few};
-    x.value = any_sum(p, &x);
+    data_element x = {.tensor = stage, .offset = offset};
+    if (!p->read_sum || p->num == PLACE_ELEMENTS || !p->read_sum(p, stage, index, &x)) return false;
     p->elements[p->num++] = x;
     return *out = x.value, true;
 }
@@ -197,8 +182,10 @@ static at_status read_any(eval_ctx *ctx, int tensor, const int64_t *index, int64
     data_place *p = ctx->user;
     const at_tensor *t = &p->r->c->tensors[tensor];
     if (!p->reads--) return at_fail(ctx->err, AT_E_INPUT, "too many reads");
-    if (p->within && data_few_element(p->within, tensor, offset, out)) return AT_OK;
-    if (t->role != AT_ROLE_STAGE) return *out = data_place_read(p, tensor, offset), AT_OK;
+    if (t->role != AT_ROLE_STAGE) {
+        *out = p->read_in ? p->read_in(p->of, tensor, offset) : read_element(p, tensor, offset);
+        return AT_OK;
+    }
     if (t->num_reduce || at_tensor_goes_in_steps(t) || !t->body) {
         if (read_sum(p, tensor, index, offset, out)) return AT_OK;
         p->is_open = true;
@@ -234,7 +221,7 @@ bool data_place_value(data_place *p, const at_expr *e, double *out) {
                     .err = &unused,
                     .read = read_any,
                     .entry = entry_of,
-                    .seen = see,
+                    .seen = p->sees_rounding ? see : NULL,
                     .user = p};
     p->reads = MOST_READS;
     const bool is_known = eval_float(&ctx, e, out) == AT_OK && isfinite(*out);
@@ -255,8 +242,6 @@ void data_place_put_one(data_place *p, at_placed one) {
 }
 
 void data_place_put(data_place *p) {
-    for (int i = 0; i < p->num; i++)
-        if (p->elements[i].few) data_few_put(p->elements[i].few);
     for (int i = 0; i < p->num; i++) {
         const data_element *x = &p->elements[i];
         const int64_t moved = p->moved[x->tensor];

@@ -8,7 +8,7 @@
 enum {
     PLACE_ELEMENTS = 12,     /* that a decision and what chooses it read */
     PLACE_WORK = 1 << 12,    /* reads for one decision */
-    PLACE_OF_SUMS = 1 << 17, /* the same where it reads sums */
+    PLACE_OF_SUMS = 1 << 15, /* the same where it reads sums */
     PLACE_FINEST = 64        /* of the furthest element 2^-PLACE_FINEST: nearer to 0 none is */
 };
 
@@ -19,39 +19,43 @@ typedef struct data_element {
     int tensor;
     int64_t offset;
     double value;
-    bool is_fixed; /* it has a value of its own already, or is given */
-    data_few *few; /* the terms that a sum has; NULL: it is none */
+    bool is_fixed;        /* it has a value of its own already, or is given */
+    data_few *few;        /* the terms that a sum has; NULL: it is none */
+    double lo, hi, grain; /* of a sum: its ends, and what it is a multiple of */
 } data_element;
 
 /* What has values already, on one draw. */
 typedef struct data_taken data_taken;
 
-typedef struct data_place {
+typedef struct data_place data_place;
+struct data_place {
     data_ruler *r;
     at_arena *scratch; /* for one place */
     at_draw *draw;
     data_taken *taken;
-    bool has_sums;  /* sums are elements, too */
     int number;     /* of the decision: each begins at another place */
     int decisions;  /* of the computation */
     int served;     /* places that count */
     int count;      /* of the decision's places */
     int64_t *moved; /* [tensor] elements; so many times as many it has at least */
     int share;
+    bool goes_beyond; /* some of what becomes an integer may be beyond 32 bits */
     int stage;
     int64_t axis[AT_RECURRENCE_AXES];
     data_element elements[PLACE_ELEMENTS];
     int num, reads, work;
-    bool is_open;           /* it reads what cannot be moved, or more than may keep its value */
-    bool is_rounded;        /* some float that was worked out is another one in 32 bits */
-    const data_few *within; /* what is worked out is a term of it */
-} data_place;
+    bool is_open;       /* it reads what cannot be moved, or more than may keep its value */
+    bool sees_rounding; /* is_rounded: some float that was worked out is another one in 32 bits */
+    bool is_rounded;
+    /* A sum as an element; false: it is none. NULL: no sum is. */
+    bool (*read_sum)(data_place *p, int stage, const int64_t *index, data_element *out);
+    /* Within a sum, the value of an element that is no stage's. NULL: it is not within one. */
+    double (*read_in)(const data_few *of, int tensor, int64_t offset);
+    const data_few *of;
+};
 
 /* false: it cannot be worked out. */
 bool data_place_value(data_place *p, const at_expr *e, double *out);
-/* The value of the element that is read, which is one of the place's from now on. */
-double data_place_read(data_place *p, int tensor, int64_t offset);
-
 /* The nearest value that an element may have, between which two these lie, and how far apart such
  * values are; 0: they are floats. */
 double data_place_nearest(const data_place *p, const data_element *x, double value);
@@ -61,7 +65,7 @@ double data_place_grain(const data_place *p, const data_element *x);
 /* May more of the tensor's elements be placed? What else a kernel makes of it is seen in the
  * others. The decisions share these. */
 bool data_place_may_move(const data_place *p, int tensor);
-/* Puts the elements of the place, which are taken then. */
+/* Puts the elements of the place, sums aside, which are taken then. */
 void data_place_put(data_place *p);
 void data_place_put_one(data_place *p, at_placed one);
 
@@ -77,13 +81,10 @@ void data_take(data_taken *taken, at_placed one);
 /* The sum at this place, of which the terms are 0 by the elements of one tensor, this one or, -1,
  * any, but for few, whose elements may be chosen; NULL: there is no such tensor. */
 data_few *data_few_new(data_place *p, int stage, const int64_t *index, int tensor);
-/* Of it and its value. */
-void data_few_ends(const data_few *f, double *lo, double *hi);
-double data_few_grain(const data_few *f);
+/* data_place.read_sum: near to 0 more often than far from it. */
+bool data_few_read(data_place *p, int stage, const int64_t *index, data_element *out);
 /* Chooses the elements; false: none make it this sum. */
 bool data_few_make(data_few *f, double sum);
 void data_few_put(data_few *f);
-/* What an element is in a term of it; false: it has no value there. */
-bool data_few_element(const data_few *f, int tensor, int64_t offset, double *value);
 
 #endif

@@ -573,7 +573,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     AT_TRY(data_ruler_begin(&r, a, c, values, known, err));
     if (c->in_steps) {
         AT_TRY(find_in_steps(&r, out, err));
-        data_plant_thresholds(&r, &out->draw[0]);
+        data_plant_thresholds(&r, out);
         AT_TRY(data_draw_levels(&r, out, err));
         data_plant_sums(&r, out);
         add_entries(&r, out);
@@ -588,7 +588,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     out->draw[0].fill = r.fill;
     AT_TRY(data_second_draw(&r, out, err));
     data_plant_nearest(&r, &out->draw[0]);
-    data_plant_thresholds(&r, &out->draw[0]);
+    data_plant_thresholds(&r, out);
     AT_TRY(data_draw_levels(&r, out, err));
     data_plant_sums(&r, out);
     add_entries(&r, out);

@@ -140,8 +140,12 @@ static bool is_seen(data_place *p, const decision *d, data_element *x, const tur
 /* Is what decides worked out without rounding there? */
 static bool is_exact_there(data_place *p, const decision *d) {
     double by;
+    if (!p->r->is_exact) return false;
+    p->sees_rounding = true;
     p->is_rounded = false;
-    return p->r->is_exact && difference(p, d, &by) && !p->is_rounded;
+    const bool is_known = difference(p, d, &by);
+    p->sees_rounding = false;
+    return is_known && !p->is_rounded;
 }
 
 /* Does the value make what is beside the turn? Where results are rounded within limits kernels may
@@ -237,7 +241,7 @@ static bool be_alone(data_place *p, const data_element *x) {
     const data_ruler *r = p->r;
     int64_t index[AT_RECURRENCE_AXES];
     const int stage = x->few ? -1 : r->summed[x->tensor];
-    if (!p->has_sums || stage < 0) return true;
+    if (!p->read_sum || stage < 0) return true;
     if (!data_find_row(r, stage, p->stage, p->axis, index)) return false;
     data_few *few = data_few_new(p, stage, index, x->tensor);
     if (!few) return false;
@@ -254,6 +258,8 @@ static bool move_element(data_place *p, decision *d, data_element *x, int number
     const turn *at = &turns[n ? number % n : 0];
     if (!p->is_open && n && is_seen(p, d, x, at) && choose_value(p, d, x, at, number) &&
         be_alone(p, x)) {
+        for (int i = 0; i < p->num; i++)
+            if (p->elements[i].few) data_few_put(p->elements[i].few);
         data_place_put(p);
         p->moved[x->tensor]++;
         return true;
@@ -262,11 +268,12 @@ static bool move_element(data_place *p, decision *d, data_element *x, int number
     return false;
 }
 
-/* Moves one of the elements that the decision reads; false: none makes it turn. */
+/* Moves one of the elements that the decision reads; false: none makes it turn. What is beyond 32
+ * bits is so by the tensor that has most of them: a number of a channel would move all of it. */
 static bool move_one(data_place *p, decision *d, int number) {
+    const int read = d->kind == STORES ? 1 : p->num;
     bool any = false;
-    for (int i = 0, read = p->num; i < read && !any; i++)
-        any = move_element(p, d, &p->elements[i], number);
+    for (int i = 0; i < read && !any; i++) any = move_element(p, d, &p->elements[i], number);
     return any;
 }
 
@@ -307,7 +314,7 @@ static bool plant_at(data_place *p, decision d, int64_t point, int number) {
     p->is_open = false;
     p->count = number;
     if (!difference(p, &d, &x) || p->is_open || !p->num) return false;
-    if (p->has_sums && !reads_sums(p)) return false;
+    if (p->read_sum && !reads_sums(p)) return false;
     sort_elements(p);
     make_simple(p, number);
     return move_one(p, &d, number);
@@ -315,10 +322,10 @@ static bool plant_at(data_place *p, decision d, int64_t point, int number) {
 
 static void plant(data_place *p, decision d) {
     const at_tensor *t = &p->r->c->tensors[p->stage];
-    const int most_work = p->has_sums ? PLACE_OF_SUMS : PLACE_WORK;
+    const int most_work = p->read_sum ? PLACE_OF_SUMS : PLACE_WORK;
     int64_t points = 1;
     for (int i = 0; i < axes_of(t); i++) points *= p->r->extents[p->stage][i];
-    const int64_t some = p->has_sums ? points : points / 2,
+    const int64_t some = p->read_sum ? points : points / 2,
                   most = some < MOST_PLACES ? some : MOST_PLACES;
     int64_t done = 0;
     p->work = 0;
@@ -338,7 +345,7 @@ static bool is_element(const at_compute *c, const at_expr *e) {
 static kind kind_of(const data_place *p, const at_expr *e) {
     const at_compute *c = p->r->c;
     if (!at_expr_reads(e)) return NO_DECISION;
-    if (e->op == AT_X_MIN || e->op == AT_X_MAX) return p->has_sums ? NO_DECISION : COMPARES;
+    if (e->op == AT_X_MIN || e->op == AT_X_MAX) return p->read_sum ? NO_DECISION : COMPARES;
     if (at_op_compares(e->op)) return COMPARES;
     if (e->op == AT_X_CALL && at_function_rounds((at_function)e->integer)) return ROUNDS;
     const bool is_shift = e->op == AT_X_SHIFT_RIGHT && at_expr_is_number(e->arg[1]);
@@ -368,18 +375,20 @@ static void plant_all(data_place *p, bool counts) {
         if (has_bounds) continue;
         plant_in(p, t->body, counts);
         const bool stores = at_type_of(t->type)->is_int && !at_expr_is_whole(c, t->body);
-        if (stores && !t->num_reduce) add(p, (decision){.e = t->body, .kind = STORES}, counts);
+        if (stores && !t->num_reduce && !p->read_sum)
+            add(p, (decision){.e = t->body, .kind = STORES}, counts);
     }
 }
 
 /* How many places that count there are then. */
-static int plant_on(data_ruler *r, at_draw *draw, bool has_sums, int share) {
+static int plant_on(data_ruler *r, at_draw *draw, bool has_sums, bool goes_beyond, int share) {
     data_place p = {.r = r,
                     .draw = draw,
                     .taken = data_taken_new(r, draw),
                     .moved = AT_NEW_ARRAY(r->arena, int64_t, r->c->num_tensors),
                     .scratch = at_arena_new(),
-                    .has_sums = has_sums,
+                    .read_sum = has_sums ? data_few_read : NULL,
+                    .goes_beyond = goes_beyond,
                     .share = share};
     data_find_chosen(r, has_sums);
     plant_all(&p, true);
@@ -389,14 +398,16 @@ static int plant_on(data_ruler *r, at_draw *draw, bool has_sums, int share) {
     return p.served;
 }
 
-void data_plant_thresholds(data_ruler *r, at_draw *draw) { plant_on(r, draw, false, 2); }
+void data_plant_thresholds(data_ruler *r, at_data_rule *out) {
+    plant_on(r, &out->draw[0], false, out->is_exact, 2);
+}
 
 /* Where they are few on the draws that there are, there is another one for them. */
 void data_plant_sums(data_ruler *r, at_data_rule *out) {
     enum { SOME = 8 };
     at_draw draw = {.fill = out->draw[0].fill};
     if (!out->is_exact) return;
-    const int served = plant_on(r, &out->draw[out->num_draws - 1], true, SOME);
-    if (out->num_draws < AT_MOST_DRAWS - 1 && plant_on(r, &draw, true, 1) > served)
+    const int served = plant_on(r, &out->draw[out->num_draws - 1], true, false, SOME);
+    if (out->num_draws < AT_MOST_DRAWS - 1 && plant_on(r, &draw, true, false, 1) > served)
         out->draw[out->num_draws++] = draw;
 }

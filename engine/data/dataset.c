@@ -269,7 +269,7 @@ static at_status check_steps(const at_compute *c, at_error *err) {
 
 at_status at_dataset_expect(at_arena *a, at_dataset *d, at_error *err) {
     if (!d->pattern) AT_TRY(find_entries(d, err));
-    AT_TRY(find_rule(a, d, err));
+    if (!d->rule.num_draws) AT_TRY(find_rule(a, d, err));
     d->is_exact = d->rule.is_exact;
     if (!d->is_exact && d->compute->in_steps) AT_TRY(check_steps(d->compute, err));
     d->is_whole = !d->is_exact && !d->real && grows_by_sums(d);

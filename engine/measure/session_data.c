@@ -32,6 +32,7 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
     }
     if (s->foreign) AT_TRY(at_foreign_give(s, out, err));
     out->real |= real;
+    if (shared && !real) out->rule = s->bench->data.rule;
     out->stop = s->options.stop;
     out->deadline_ns = s->deadline_ns;
     return at_dataset_expect(s->arena, out, err);
