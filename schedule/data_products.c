@@ -234,7 +234,7 @@ bool data_plant_products(const data_ruler *r, at_draw *draw) { return for_produc
 
 /* ---- the nearest ----------------------------------------------------------------------------- */
 
-enum { MOST_VALUES = 1024 }; /* that rows get from places */
+enum { MOST_VALUES = 512 }; /* that rows get from places */
 
 static bool is_square(const at_expr *e) {
     return e->op == AT_X_MUL && e->arg[0]->op == AT_X_SUB && at_expr_same(e->arg[0], e->arg[1]);
@@ -251,25 +251,47 @@ static int64_t offset_of(const factor *f, int64_t row, int64_t place, int64_t te
     return data_offset(f->read->nargs, f->extent, f->part, number);
 }
 
-/* All terms of some rows of x are those of y at places; of the first row and every second
- * one behind it the first term stays, so that not all that is the least is 0. */
+/* How far a factor's terms lie apart; 0: not all as far. */
+static int64_t step_of(const factor *f) {
+    const int64_t terms = f->num[DATA_TERM], first = offset_of(f, 0, 0, 0),
+                  step = terms > 1 ? offset_of(f, 0, 0, 1) - first : 1;
+    bool is_even = true;
+    for (int64_t k = 0; k < terms && is_even; k++)
+        is_even = offset_of(f, 0, 0, k) == first + k * step;
+    return is_even ? step : 0;
+}
+
+/* Terms of a row of x from one to the one before the end are y's at a place: one value. */
+static void put_piece(const data_ruler *r, const factor *f[2], const int64_t row[2], int64_t begin,
+                      int64_t end, at_draw *draw) {
+    const int64_t at[2] = {offset_of(f[0], row[0], 0, begin), offset_of(f[1], 0, row[1], begin)};
+    const int of[2] = {f[0]->read->ref, f[1]->read->ref},
+              side = holds(r, &draw->fill[of[0]], &draw->fill[of[1]]);
+    const double value = data_look_element(r->look, &draw->fill[of[side]], of[side], at[side]);
+    for (int i = 0; i < 2 && begin < end; i++)
+        *at_push(r->arena, &draw->extremes) = (at_placed){.tensor = of[i],
+                                                          .offset = at[i],
+                                                          .value = (float)value,
+                                                          .more = end - begin - 1,
+                                                          .step = step_of(f[i])};
+}
+
+/* All terms of some rows of x are those of y at places, in as many pieces as there may be values;
+ * of the first row and every second one behind it the first term stays, so that not all that is the
+ * least is 0. */
 static void put_nearest(const data_ruler *r, const factor *x, const factor *y, at_draw *draw) {
-    const int64_t terms = x->num[DATA_TERM], rows = x->num[DATA_ROW], most = MOST_VALUES / terms;
-    const int64_t n = rows < most ? rows : most;
-    const int t = holds(r, &draw->fill[x->read->ref], &draw->fill[y->read->ref]) ? y->read->ref
-                                                                                 : x->read->ref;
-    for (int64_t i = 0; i < n && i < y->num[DATA_PLACE]; i++)
-        for (int64_t k = i % 2 == 0; k < terms; k++) {
-            const int64_t of_x = offset_of(x, i * rows / n, 0, k),
-                          of_y = offset_of(y, 0, data_place_of(i, y->num[DATA_PLACE]), k);
-            const double value =
-                data_look_element(r->look, &draw->fill[t], t, t == y->read->ref ? of_y : of_x);
-            for (int side = 0; side < 2; side++)
-                *at_push(r->arena, &draw->extremes) =
-                    (at_placed){.tensor = (side ? y : x)->read->ref,
-                                .offset = side ? of_y : of_x,
-                                .value = (float)value};
+    const int64_t terms = x->num[DATA_TERM], rows = x->num[DATA_ROW], places = y->num[DATA_PLACE],
+                  least = step_of(x) && step_of(y) ? 1 : terms, most = MOST_VALUES / least,
+                  all = rows < places ? rows : places, n = all < most ? all : most;
+    const factor *f[] = {x, y};
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t row[] = {i * rows / n, data_place_of(i, places)},
+                      some = MOST_VALUES / n < terms ? MOST_VALUES / n : terms, first = i % 2 == 0;
+        for (int64_t k = 0; k < some; k++) {
+            const int64_t begin = terms * k / some;
+            put_piece(r, f, row, begin > first ? begin : first, terms * (k + 1) / some, draw);
         }
+    }
 }
 
 static void plant_nearest(const products *p, const at_expr *difference, at_draw *draw) {
@@ -284,7 +306,7 @@ static void plant_nearest(const products *p, const at_expr *difference, at_draw 
     const at_fill *of_x = &draw->fill[x->read->ref], *of_y = &draw->fill[y->read->ref];
     const bool is_known = x->read->ref != y->read->ref && x->num[DATA_PLACE] == 1 &&
                           y->num[DATA_ROW] == 1 && y->num[DATA_TERM] == x->num[DATA_TERM];
-    if (!is_known || x->num[DATA_TERM] < 1 || x->num[DATA_TERM] > MOST_VALUES) return;
+    if (!is_known || x->num[DATA_TERM] < 1) return;
     if (holds(p->r, of_x, of_y) || holds(p->r, of_y, of_x)) put_nearest(p->r, x, y, draw);
 }
 

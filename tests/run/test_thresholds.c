@@ -256,6 +256,38 @@ static void beyond_32_bits(void **state) {
     ALL(all);
 }
 
+/* Right texts that add up, or compare, in another way. */
+static void otherwise(void **state) {
+    (void)state;
+    static const char *const all[][2] = {
+        {"args T=30, K=20\nx[T, K] : input\ny[t:T] = sum(k:K) (x[t, k] > 0.3 ? x[t, k] : 0)\n",
+         "args T=30, K=20\nx[T, K] : input\n"
+         "a[t:T, l:4] = sum(k:5) (x[t, k*4 + l] > 0.3 ? x[t, k*4 + l] : 0)\n"
+         "y[t:T] = sum(l:4) a[t, l]\n"},
+        {"args T=200, K=30\nx[T, K] : input\nz[K] : input\n"
+         "y[t:T] = sum(k:K) (x[t, k] - z[k] > 0.3 ? 1 : 0)\n",
+         "args T=200, K=30\nx[T, K] : input\nz[K] : input\n"
+         "a[t:T] = sum(k:K) (0.3 >= x[t, k] - z[k] ? 1 : 0)\ny[t:T] = 30 - a[t]\n"},
+        {"args T=200\nx[T] : input\nz[T] : input\ny[t:T] = x[t]*0.7 < z[t] ? 1 : 0\n",
+         "args T=200\nx[T] : input\nz[T] : input\ny[t:T] = x[t]*0.7 - z[t] < 0 ? 1 : 0\n"},
+        {"args M=2, N=3, K=64\nx[M, K] : input u8\nw[N, K] : weight u8\n"
+         "s[m:M, n:N] : s32 = sum(k:K) (x[m, k] - 128)*(w[n, k] - 117)\n"
+         "y[m:M, n:N] : s8 = round(s[m, n]*0.0078125)\n",
+         "args M=2, N=3, K=64\nx[M, K] : input u8\nw[N, K] : weight u8\n"
+         "a[m:M, n:N] : s32 = sum(k:K) x[m, k]*w[n, k]\nb[m:M] : s32 = sum(k:K) x[m, k]*117\n"
+         "c[n:N] : s32 = sum(k:K) (w[n, k] - 117)*128\n"
+         "y[m:M, n:N] : s8 = round((a[m, n] - b[m] - c[n])*0.0078125)\n"},
+        {"args T=300\nx[T] : input\ny[t:T] : u8 = round(x[t]*16 + 128)\n",
+         "args T=300\nx[T] : input\ny[t:T] : u8 = min(max(round(x[t]*16 + 128), 0), 255)\n"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        text_subject s;
+        text_subject_open(&s, all[i][0], "");
+        if (text_subject_tells_from(&s, all[i][1])) fail_msg("refused:\n%s", all[i][1]);
+        text_subject_close(&s);
+    }
+}
+
 /* Halves, and what lies just below them, are rarer the more bits are dropped. */
 static void rounded(void **state) {
     (void)state;
@@ -436,14 +468,19 @@ static void nearest(void **state) {
           {"+ 0", "+ (j == 39 ? 1000000 : 0)"},
           {"+ 0", "+ (j == 33 ? 1000000 : 0)"},
           {"+ 0", "+ (j >= 16 && j < 24 ? 1000000 : 0)"}}},
-        {"args N=24, M=40, D=1500\nx[N, D] : input\nc[M, D] : weight\n"
+        {"args N=3, M=40, D=2048\nx[N, D] : input\nc[M, D] : weight\n"
          "s[i:N, j:M] = sum(k:D) (x[i, k] - c[j, k])*(x[i, k] - c[j, k])\n"
          "out[i:N] = min(j:M) s[i, j] + 0*0 + 0\n",
          {{"+ 0*0 + 0", "+ (j == 0 ? 1000000 : 0)"},
           {"+ 0*0 + 0", "+ (j == 39 ? 1000000 : 0)"},
-          {"+ 0*0 + 0", "+ (j > 31 ? 1000000 : 0)"},
-          {"+ 0*0 + 0", "+ (j == 33 ? 1000000 : 0)"},
-          {"+ 0*0 + 0", "+ (j >= 16 && j < 24 ? 1000000 : 0)"}}},
+          {"+ 0*0 + 0", "+ (j == 37 ? 1000000 : 0)"}}},
+        {"args N=24, M=40, D=300\nx[N, D] : input\nc[D, M] : weight\n"
+         "s[i:N, j:M] = sum(k:D) (x[i, k] - c[k, j])*(x[i, k] - c[k, j])\n"
+         "out[i:N] = min(j:M) s[i, j] + 0*0 + 0\n",
+         {{"+ 0*0 + 0", "+ (j == 33 ? 1000000 : 0)"},
+          {"+ 0*0 + 0", "+ (j == 9 ? 1000000 : 0)"},
+          {"+ 0*0 + 0", "+ (j == 25 ? 1000000 : 0)"},
+          {"+ 0*0 + 0", "+ (j == 37 ? 1000000 : 0)"}}},
         {"args N=24, M=40, D=8\nx[N, D] : input\nc[M, D] : weight\n"
          "s[i:N, j:M] = sum(k:D) (x[i, k] - c[j, k])*(x[i, k] - c[j, k])\n"
          "l[i:N] = min(j:M) s[i, j]\nout[i:N] = sqrt(l[i])*1.0\n",
@@ -457,9 +494,9 @@ int main(void) {
         cmocka_unit_test(beside_integers), cmocka_unit_test(of_floats),
         cmocka_unit_test(of_sums),         cmocka_unit_test(off_the_grid),
         cmocka_unit_test(of_few_sums),     cmocka_unit_test(beyond_32_bits),
-        cmocka_unit_test(rounded),         cmocka_unit_test(so_far),
-        cmocka_unit_test(in_any_order),    cmocka_unit_test(turned),
-        cmocka_unit_test(elsewhere),       cmocka_unit_test(added),
-        cmocka_unit_test(nearest)};
+        cmocka_unit_test(otherwise),       cmocka_unit_test(rounded),
+        cmocka_unit_test(so_far),          cmocka_unit_test(in_any_order),
+        cmocka_unit_test(turned),          cmocka_unit_test(elsewhere),
+        cmocka_unit_test(added),           cmocka_unit_test(nearest)};
     return cmocka_run_group_tests_name("run/thresholds", tests, NULL, NULL);
 }
