@@ -205,9 +205,15 @@ static int64_t entry_of(eval_ctx *ctx, int tensor, int64_t offset) {
     return k->entries ? k->entries[tensor].lo : 0;
 }
 
+static bool is_float(double x) { return (float)x == x; }
+
+/* Of what has a number that no float is, as 0.7, kernels make something else than this. */
 static void see(eval_ctx *ctx, const at_expr *e, double value) {
     data_place *p = ctx->user;
-    p->is_rounded |= e->op != AT_X_FLOAT && (float)value != value;
+    if (e->op == AT_X_FLOAT) return;
+    p->is_rounded |= !is_float(value);
+    for (int i = 0; i < e->nargs && !at_op_compares(e->op); i++)
+        p->is_rounded |= e->arg[i]->op == AT_X_FLOAT && !is_float(e->arg[i]->number);
 }
 
 bool data_place_value(data_place *p, const at_expr *e, double *out) {
