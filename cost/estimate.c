@@ -131,6 +131,39 @@ static bool is_grouped(const at_estimator *e, const est_leaf *x) {
     return is_filled && apart >= 2 && apart <= 4;
 }
 
+/* Bits: axes in conditions of the expression, which no data decide, that the last elements miss. */
+static uint32_t cut_axes(const at_program *p, const at_expr *e, bool in_condition,
+                         const int64_t *last) {
+    uint32_t axes = 0;
+    bool unused = false;
+    if (in_condition && e->op != AT_X_AND) {
+        if (!at_program_index(p, e, last)) at_index_look(e, &axes, &unused);
+        return axes;
+    }
+    for (int i = 0; i < e->nargs; i++) {
+        const bool is_condition = e->op == AT_X_SELECT && i == 0;
+        if (is_condition && at_expr_reads(e->arg[0])) continue;
+        axes |= cut_axes(p, e->arg[i], in_condition || is_condition, last);
+    }
+    return axes;
+}
+
+/* Does the leaf fill up the last block of what it packs, and how much of it is told at run time? It
+ * is where several loops decide, or one that no sum stands in, which would be divided there. */
+static bool fills_up(const at_estimator *e, const at_program *p, const est_leaf *x) {
+    int64_t last[32] = {0};
+    int outside = 0, blocks = 0, shared = 0;
+    if (!e->stages[x->node->tensor].selects) return false;
+    for (int a = 0; a < x->node->num_axes; a++) last[a] = p->extents[x->node->tensor][a] - 1;
+    const uint32_t axes = cut_axes(p, x->stage->body, false, last);
+    for (int i = 0; i < x->num_loops - 2; i++)
+        if (x->loop[i].axis >= 0 && axes >> x->loop[i].axis & 1) outside = i + 1, blocks++;
+    for (const est_leaf *y = e->leaf; y < e->leaf + e->num_leaves; y++)
+        if (y != x && y->stage->num_reduce)
+            shared = est_common(e, x, y) > shared ? est_common(e, x, y) : shared;
+    return axes && (blocks != 1 || shared < outside);
+}
+
 /* The side of the squares that registers hold of a leaf that only turns round what it reads, which
  * lies along one of its last two loops, along[0], while what it writes lies along the other
  * (codegen/tile_transpose.c). 0: the leaf does not. */
@@ -271,7 +304,7 @@ static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int ro
     }
     int along[2];
     const est_leaf *touching = x;
-    const int side = single ? 0 : turned_side(e, x, along);
+    const int side = single || fills_up(e, p, x) ? 0 : turned_side(e, x, along);
     if (side) {
         touching = over_squares(e, x, along, side);
         run = x->loop[x->num_loops - 2].turns * x->loop[x->num_loops - 1].turns;
@@ -284,7 +317,7 @@ static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int ro
     e->out->operations += vectors * st->operations;
     e->out->copies_ns += (moves + 0.5 * work_of(e, p, x, root) * vectors) * (double)s->copy_ns +
                          elements / run * (double)s->run_ns + calls * (double)s->turn_ns;
-    est_memory(e, touching, false, -1, NULL);
+    est_memory(e, touching, run > 1 ? EST_BESIDE : EST_ALONE, -1, NULL);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 
 /* A way of the nearest cache. Steps of so many bytes come to the same place again, and steps of a
  * power of two come to few places. */
-enum { WAY_BYTES = 4096 };
+enum { WAY_BYTES = 4096, EST_LINE_BYTES = 64 };
 enum {
     MAX_LEAVES = 64,
     MAX_LOOPS = 24,
@@ -218,7 +218,6 @@ struct at_estimator {
 static inline double est_max(double a, double b) { return a > b ? a : b; }
 static inline double est_min(double a, double b) { return a < b ? a : b; }
 
-enum { EST_LINE_BYTES = 64 };
 /* Elements of a line. */
 static inline int64_t est_line(const est_buffer *b) { return EST_LINE_BYTES / b->bytes; }
 
@@ -285,9 +284,10 @@ double est_written_ns(const at_estimator *e, const est_leaf *x);
 
 /* These add to e->out.
  * estimate_memory.c: lines from beyond each level for one leaf, as if the least recently used went
- * first. is_paired: multiply-adds have loads of their own. What access number `apart` (-1: none)
- * has from L2 is told instead of timed, [0], and what it has from L3, [1]. */
-void est_memory(at_estimator *e, const est_leaf *x, bool is_paired, int apart, double *apart_lines);
+ * first, that come beside sums, between multiply-adds' own loads, or beside nothing. What access
+ * number `apart` (-1: none) has from L2 is told instead of timed, [0], and what from L3, [1]. */
+typedef enum est_lines { EST_BESIDE, EST_BETWEEN, EST_ALONE } est_lines;
+void est_memory(at_estimator *e, const est_leaf *x, est_lines come, int apart, double *apart_lines);
 /* estimate_sum.c: a sum, with the leaf that uses it up (or NULL): loops from root on are its tile.
  * Of several in one tile the first has the tile's calls and time, each its operations and lines. */
 void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,

@@ -296,8 +296,14 @@ static double between_ns(const at_estimator *e) {
     return vectors * est_max(0, (double)(s->far_ns[0][0] - s->step_ns[0][0]));
 }
 
+/* What a line from the second level takes while nothing else is done: as a tile of one vector does.
+ */
+static double whole_ns(const at_estimator *e) {
+    return EST_LINE_BYTES / (4.0 * e->o.target->lanes) * (double)e->o.speeds->far_ns[0][0];
+}
+
 /* Lines from beyond each level for one leaf, as if the least recently used went first. */
-void est_memory(at_estimator *e, const est_leaf *x, bool is_paired, int apart,
+void est_memory(at_estimator *e, const est_leaf *x, est_lines come, int apart,
                 double *apart_lines) {
     const at_speeds *s = e->o.speeds;
     double size = 0;
@@ -324,11 +330,13 @@ void est_memory(at_estimator *e, const est_leaf *x, bool is_paired, int apart,
             e->out->bytes[level] += more * EST_LINE_BYTES;
             if (k == apart && level < 2) apart_lines[level] = more;
             if (k != apart || level > 0) lines += more;
-            if (is_paired && level == 0 && k != apart && is_single(e, x, a))
+            if (come == EST_BETWEEN && level == 0 && k != apart && is_single(e, x, a))
                 e->out->memory_ns += more * (double)s->alone_ns;
+            if (come == EST_ALONE && level == 0 && piled)
+                e->out->memory_ns += more * est_max(0, whole_ns(e) - (double)s->line_ns[1]);
         }
         double line_ns = s->line_ns[level + 1];
-        if (is_paired && level == 0) line_ns = est_max(line_ns, between_ns(e));
+        if (come == EST_BETWEEN && level == 0) line_ns = est_max(line_ns, between_ns(e));
         e->out->memory_ns += lines * line_ns;
     }
 }

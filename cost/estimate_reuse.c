@@ -412,6 +412,17 @@ static double lines_of(const reuse *r, double size, const est_scan *s) {
     return est_max(lines, (r->a->lines[s->some] - s->stay) * turns);
 }
 
+/* Of so many lines that come since a few places are too full: those that are there all the same.
+ * Where what is too much is less than a line of each place, it comes to one of them now and then.
+ */
+static double still_in_place(const reuse *r, double size, const est_scan *s, double lines) {
+    const double beyond = (s->window - size) / WAY_BYTES;
+    if (!(beyond > 0 && beyond < 1)) return 0;
+    est_scan further = *s;
+    scan_to(r, s->window, 0, &further);
+    return (1 - beyond) * est_max(0, lines - lines_of(r, s->window, &further));
+}
+
 /* Does a cache of that size still have what this access of x touches, from the loops before or from
  * the run before? x touches, all its loops together, no more than that. */
 static bool is_left(const at_estimator *e, const est_leaf *x, const est_access *a, double size) {
@@ -445,7 +456,9 @@ double est_fetched(const at_estimator *e, const est_leaf *x, const est_access *a
     scan_to(&r, size, 0, scan);
     const int once = scan->once;
     if (once == 0 && is_left(e, x, a, size)) return 0;
-    double lines = lines_of(&r, size, scan), sum = lines;
+    double lines = lines_of(&r, size, scan), sum;
+    if (piled && once > 0) lines -= still_in_place(&r, size, scan, lines);
+    sum = lines;
     for (const small_turns *s = t->small; s < t->small + t->num_small && once > 0; s++) {
         if (once <= s->loop || scan->window * s->size > size) continue;
         double less = size_of_all(x, s, once), own = size_of(x, s, a);

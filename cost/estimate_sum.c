@@ -568,9 +568,10 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     const est_leaf *const whole = x;
     const double before_ns = e->out->sums_ns, turns_ns = parallel_ns * parallel_turns(x, root);
     const int vectors = t.vectors = vectors_of(x, root, t.lanes_sum);
+    const est_lines come = t.is_paired ? EST_BETWEEN : EST_BESIDE;
     if (t.is_shifted) {
-        est_memory(e, x, t.is_paired, -1, NULL);
-        if (end) est_memory(e, end, t.is_paired, -1, NULL);
+        est_memory(e, x, come, -1, NULL);
+        if (end) est_memory(e, end, come, -1, NULL);
         e->out->sums_ns += elements_ns(e, &t, all);
         return;
     }
@@ -578,8 +579,8 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     choose_all(e, &t, tails, n, num);
     const est_leaf *parts = est_cut(e, x, root, t.part, num, t.which, t.num_parts);
     if (parts) t.x = x = parts;
-    est_memory(e, x, t.is_paired, vectors, far_lines);
-    if (end && !x->is_end_of_other) est_memory(e, end, t.is_paired, -1, NULL);
+    est_memory(e, x, come, vectors, far_lines);
+    if (end && !x->is_end_of_other) est_memory(e, end, come, -1, NULL);
     if (far_lines[0] > 0)
         far = est_min(1, far_lines[0] / vector_lines(x, &x->access[vectors], root));
     for (int mask = 0; mask < 1 << n; mask++) {

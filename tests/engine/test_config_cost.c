@@ -316,10 +316,10 @@ static void every_template(void **state) {
 }
 
 /* Bytes from beyond the first-level cache of a point, for each step of the sum. */
-static double fetched(int length, int64_t index, int64_t *rows, at_arena *a) {
+static double fetched(int n, int length, int64_t index, int64_t *rows, at_arena *a) {
     const at_target *target = at_target_find("avx512");
     const at_core *core = at_core_find("sapphirerapids");
-    at_task *t = any_task(a, "matmul_add", at_format(a, "N=112,L=%d,M=64", length));
+    at_task *t = any_task(a, "matmul_add", at_format(a, "N=%d,L=%d,M=64", n, length));
     at_config config;
     at_estimate e;
     at_cost_model *m = guessed_cost(t, target, core);
@@ -343,8 +343,9 @@ static void rows_a_page_apart(void **state) {
     for (int i = 0; i < POINTS; i++) {
         at_arena *a = at_arena_new();
         int64_t rows, same, index = (int64_t)at_rng_below(&rng, 51 * 14);
-        double page = fetched(1024, index, &rows, a), more = fetched(1040, index, &same, a),
-               less = fetched(1008, index, &same, a);
+        double page = fetched(112, 1024, index, &rows, a),
+               more = fetched(112, 1040, index, &same, a),
+               less = fetched(112, 1008, index, &same, a);
         if (page > 0 && more > 0 && less > 0 && rows == same) {
             assert_true(page > 0.97 * fmin(more, less)); /* longer ones may just not fit */
             crowded += rows > WAYS && page > 1.5 * more;
@@ -353,6 +354,62 @@ static void rows_a_page_apart(void **state) {
         at_arena_free(a);
     }
     assert_true(crowded > 0);
+}
+
+/* As many of them as there are places stay there but for the steps in which another line comes. */
+static void as_many_rows_as_places(void **state) {
+    (void)state;
+    enum { POINTS = 200, WAYS = 12 };
+    int met = 0;
+    at_rng rng;
+    at_rng_seed(&rng, 5, 2);
+    for (int i = 0; i < POINTS; i++) {
+        at_arena *a = at_arena_new();
+        int64_t rows, same, index = (int64_t)at_rng_below(&rng, 51 * 14);
+        double page = fetched(96, 1024, index, &rows, a), more = fetched(96, 1040, index, &same, a);
+        if (page > 0 && more > 0 && rows == WAYS && same == WAYS) {
+            if (page > 3 * more) fail_msg("index %d: %g, %g", (int)index, page, more);
+            met++;
+        }
+        at_arena_free(a);
+    }
+    assert_true(met > 0);
+}
+
+/* The estimate of products of queries and so many heads' keys, which a sketch packs in blocks. */
+static at_estimate of_packed_keys(int heads, const char *sketch, int64_t block, int64_t steps) {
+    at_arena *a = at_arena_new();
+    at_task *t = any_task(a, "examples/te/transpose_batch_matmul.te",
+                          at_format(a, "B=1,S=128,H=%d,D=64", heads));
+    at_cost_model *m = guessed_cost(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
+    at_estimate e = {.ns = 0};
+    for (int64_t i = 0; i < at_space_range_length(at_task_space(t)) && !(e.ns > 0); i++) {
+        at_config c;
+        if (at_config_at(a, at_task_space(t), i, &c, NULL) != AT_OK ||
+            strcmp(at_config_get(&c, "sketch")->option->string, sketch) != 0 ||
+            at_config_get(&c, "tile_j")->sizes[1] != 1 || last_of(&c, "tile_j") != block ||
+            last_of(&c, "tile_i") != 6 || last_of(&c, "tile_k") != steps)
+            continue;
+        assert_true(at_cost_point(m, i, &e));
+    }
+    assert_true(e.ns > 0);
+    at_cost_model_free(m);
+    at_arena_free(a);
+    return e;
+}
+
+/* Keys are turned round in registers, but those of blocks of which the last is not whole one by
+ * one, where that is not known before: and then from rows a page apart line by line. */
+static void blocks_that_are_turned(void **state) {
+    (void)state;
+    const char *const apart = "tile_j+pack_key", *const near = "tile_j+near_key";
+    const double turned_ns = of_packed_keys(16, apart, 32, 16).copies_ns;
+    assert_true(of_packed_keys(16, apart, 48, 16).copies_ns > 3 * turned_ns);
+    assert_true(of_packed_keys(16, near, 48, 16).copies_ns < 1.5 * turned_ns);
+    assert_true(of_packed_keys(16, near, 32, 16).copies_ns < 1.5 * turned_ns);
+    const at_estimate page = of_packed_keys(16, apart, 32, 2),
+                      less = of_packed_keys(15, apart, 32, 2);
+    assert_true(page.memory_ns > 2 * less.memory_ns);
 }
 
 /* Bytes that the first valid point of a sketch has from memory. */
@@ -671,6 +728,8 @@ int main(void) {
         cmocka_unit_test(dot_products),
         cmocka_unit_test(joint_tiles),
         cmocka_unit_test(rows_a_page_apart),
+        cmocka_unit_test(as_many_rows_as_places),
+        cmocka_unit_test(blocks_that_are_turned),
         cmocka_unit_test(loops_behind_each_other),
         cmocka_unit_test(rows_in_groups),
         cmocka_unit_test(steps_that_read_alike),
