@@ -89,6 +89,8 @@ static void add_table(at_text *out, at_arena *a, const at_speed_table *t) {
                              (double)s->stream_ns[k]);
         if (s->alone_ns > 0)
             at_text_addf(out, "; without its neighbour, from L2 %.2f ns more", (double)s->alone_ns);
+        if (s->piled_ns > 0)
+            at_text_addf(out, "; of rows a page apart %.2f ns", (double)s->piled_ns);
         at_text_addf(out, "; a vector copied %.2f ns, a run begun %.2f ns, a call %.2f ns\n",
                      (double)s->copy_ns, (double)s->run_ns, (double)s->turn_ns);
         if (s->waits_ns[2] > 0) {

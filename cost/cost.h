@@ -64,6 +64,7 @@ struct at_speeds { /* of one instruction set; ns */
                                          known */
     float alone_ns; /* how much longer a line from L2 takes whose neighbour is not read; 0: not
                        known */
+    float piled_ns; /* the same of lines a page apart, which push each other out of one place */
     float copy_ns;  /* a vector copied within L1 */
     float run_ns;   /* a run of them begun */
     float turn_ns;  /* a call of a small tile */

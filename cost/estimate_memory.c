@@ -296,10 +296,21 @@ static double between_ns(const at_estimator *e) {
     return vectors * est_max(0, (double)(s->far_ns[0][0] - s->step_ns[0][0]));
 }
 
-/* What a line from the second level takes while nothing else is done: as a tile of one vector does.
- */
-static double whole_ns(const at_estimator *e) {
-    return EST_LINE_BYTES / (4.0 * e->o.target->lanes) * (double)e->o.speeds->far_ns[0][0];
+/* How much longer lines from the second level take that push each other out of a few places, where
+ * no sums hide it: they come to each place one after the other, and to several at once. Between
+ * loads of multiply-adds, of which registers keep what steps read alike, and where it was not
+ * measured, copies' take no longer than those of a tile of one vector. */
+static double piled_ns(const at_estimator *e, const est_leaf *x, const est_access *a, int once,
+                       est_lines come) {
+    const at_speeds *s = e->o.speeds;
+    const double whole_ns = EST_LINE_BYTES / (4.0 * e->o.target->lanes) * (double)s->far_ns[0][0];
+    double places = WAY_BYTES / EST_LINE_BYTES;
+    for (int i = once; i < x->num_loops; i++)
+        places = est_min(places, WAY_BYTES * a->lines[i] / a->crowd[i]);
+    const double one_ns = (double)s->piled_ns / est_max(1, places);
+    if (come == EST_BETWEEN) return est_min(whole_ns, one_ns);
+    if (come == EST_BESIDE || one_ns > 0) return come == EST_BESIDE ? 0 : one_ns;
+    return est_max(0, whole_ns - (double)s->line_ns[1]);
 }
 
 /* Lines from beyond each level for one leaf, as if the least recently used went first. */
@@ -332,8 +343,8 @@ void est_memory(at_estimator *e, const est_leaf *x, est_lines come, int apart,
             if (k != apart || level > 0) lines += more;
             if (come == EST_BETWEEN && level == 0 && k != apart && is_single(e, x, a))
                 e->out->memory_ns += more * (double)s->alone_ns;
-            if (come == EST_ALONE && level == 0 && piled)
-                e->out->memory_ns += more * est_max(0, whole_ns(e) - (double)s->line_ns[1]);
+            if (level == 0 && piled && k != apart)
+                e->out->memory_ns += more * piled_ns(e, x, a, scan[k].once, come);
         }
         double line_ns = s->line_ns[level + 1];
         if (come == EST_BETWEEN && level == 0) line_ns = est_max(line_ns, between_ns(e));

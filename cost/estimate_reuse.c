@@ -412,12 +412,14 @@ static double lines_of(const reuse *r, double size, const est_scan *s) {
     return est_max(lines, (r->a->lines[s->some] - s->stay) * turns);
 }
 
-/* Of so many lines that come since a few places are too full: those that are there all the same.
- * Where what is too much is less than a line of each place, it comes to one of them now and then.
- */
+/* Of so many lines that come since one place or two are too full, those that are there all the
+ * same: where what is too much is less than a line of each place, one comes there now and then. Of
+ * more places others that touch the same ones would have to be known. */
 static double still_in_place(const reuse *r, double size, const est_scan *s, double lines) {
+    enum { FEW = 2 };
     const double beyond = (s->window - size) / WAY_BYTES;
-    if (!(beyond > 0 && beyond < 1)) return 0;
+    const bool is_few = FEW * r->a->crowd[s->moving] >= WAY_BYTES * r->a->lines[s->moving];
+    if (!is_few || !(beyond > 0 && beyond < 1)) return 0;
     est_scan further = *s;
     scan_to(r, s->window, 0, &further);
     return (1 - beyond) * est_max(0, lines - lines_of(r, s->window, &further));

@@ -180,6 +180,7 @@ static const set_member members[] = {
     MEMBER(waits_ns, ROW, AT_SPEED_WAITS, true),
     MEMBER(stream_ns, ROW, AT_SPEED_LEVELS, true),
     MEMBER(alone_ns, NUMBER, 1, true),
+    MEMBER(piled_ns, NUMBER, 1, true),
 };
 enum { NUM_MEMBERS = sizeof members / sizeof *members };
 _Static_assert(offsetof(at_speeds, turn_ns) == offsetof(at_speeds, copy_ns) + 2 * sizeof(float),

@@ -229,24 +229,33 @@ static at_status measure_lines(prober *p, at_speeds *s, at_error *err) {
     return AT_OK;
 }
 
-/* How much longer a line from L2 takes where a tile of one row reads every second one. */
-static at_status measure_alone(prober *p, at_speeds *s, at_error *err) {
+/* A tile of one row of so many panels, that many steps each, whose lines lie so many elements
+ * apart. */
+enum { LINE = 16 };
+static at_status time_spread(prober *p, int64_t panels, int64_t steps, int64_t apart, double *ns,
+                             at_error *err) {
     static const char spread[] = "a[Y, K] : input\n"
                                  "w[P, K, D] : weight\n"
                                  "acc[y:Y, x:X] = sum(k:K) a[y, k] * w[x/B, k, x%B]\n"
                                  "out[y:Y, x:X] = acc[y, x]\n";
-    enum { STEPS = 256, LINE = 16 };
+    const size sizes[] = {{"Y", 1},       {"X", panels * LINE}, {"K", steps},      {"P", panels},
+                          {"B", LINE},    {"D", apart},         {"yo", 1},         {"yi", 1},
+                          {"xo", panels}, {"xi", LINE},         {"ko", steps / 4}, {"ki", 4}};
+    return time_kernel(p, spread, product_tree, sizes, sizeof sizes / sizeof *sizes, ns, err);
+}
+
+/* How much longer a line from L2 takes where a tile of one row reads every second one, and where
+ * more lines than an associative cache has ways take one place of it, of rows a page apart. */
+static at_status measure_alone(prober *p, at_speeds *s, at_error *err) {
+    enum { STEPS = 256, ROWS = 64, PAGE = 1024 };
     const int64_t panels = half_of_l2() / (2 * LINE * 4 * STEPS);
-    double ns[2];
-    for (int i = 0; i < 2; i++) {
-        const size sizes[] = {
-            {"Y", 1},       {"X", panels * LINE},  {"K", STEPS},      {"P", panels},
-            {"B", LINE},    {"D", (i + 1) * LINE}, {"yo", 1},         {"yi", 1},
-            {"xo", panels}, {"xi", LINE},          {"ko", STEPS / 4}, {"ki", 4}};
-        AT_TRY(
-            time_kernel(p, spread, product_tree, sizes, sizeof sizes / sizeof *sizes, &ns[i], err));
-    }
-    s->alone_ns = (float)fmax((ns[1] - ns[0]) / (double)(panels * STEPS), 0.001);
+    double next, second, spread, piled;
+    AT_TRY(time_spread(p, panels, STEPS, LINE, &next, err));
+    AT_TRY(time_spread(p, panels, STEPS, 2 * LINE, &second, err));
+    AT_TRY(time_spread(p, 1, ROWS, PAGE + LINE, &spread, err));
+    AT_TRY(time_spread(p, 1, ROWS, PAGE, &piled, err));
+    s->alone_ns = (float)fmax((second - next) / (double)(panels * STEPS), 0.001);
+    s->piled_ns = (float)fmax((piled - spread) / ROWS, 0.001);
     return AT_OK;
 }
 

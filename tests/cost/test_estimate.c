@@ -11,7 +11,7 @@
 static const float stream_ns = 2; /* of a line from the third level by itself */
 
 static at_estimate estimate_of_core(at_arena *a, const program *of, at_estimate_options o,
-                                    float alone_ns) {
+                                    float alone_ns, float piled_ns) {
     const at_program *p = program_of(a, of);
     at_speeds speeds;
     at_estimate out;
@@ -21,13 +21,14 @@ static at_estimate estimate_of_core(at_arena *a, const program *of, at_estimate_
     at_speeds_guess(at_core_find("sapphirerapids"), o.target, &speeds);
     speeds.stream_ns[2] = stream_ns;
     speeds.alone_ns = alone_ns;
+    speeds.piled_ns = piled_ns;
     speeds.peak_gflops = 96;
     assert_true(at_estimate_of(at_estimator_new(a, p->compute, &o), p, &out));
     return out;
 }
 
 static at_estimate estimate_by(at_arena *a, const program *of, at_estimate_options o) {
-    return estimate_of_core(a, of, o, 0);
+    return estimate_of_core(a, of, o, 0, 0);
 }
 
 static at_estimate estimate_with(at_arena *a, const program *of, int64_t l1_bytes,
@@ -477,12 +478,36 @@ static void lines_without_neighbours(void **state) {
     at_arena *a = at_arena_new();
     for (int i = 0; i < 3; i++) {
         const at_estimate_options o = {.cache_bytes = {48 << 10, 2 << 20, 32 << 20}};
-        const at_estimate none = estimate_of_core(a, &of[i], o, 0),
-                          some = estimate_of_core(a, &of[i], o, alone_ns);
+        const at_estimate none = estimate_of_core(a, &of[i], o, 0, 0),
+                          some = estimate_of_core(a, &of[i], o, alone_ns, 0);
         const double longer_ns = some.ns - none.ns, least_ns = lines * (double)alone_ns;
         assert_true(some.bytes[0] == none.bytes[0]);
         if (i ? longer_ns != 0 : longer_ns < least_ns || longer_ns > 1.02 * least_ns)
             fail_msg("%s: %g ns longer, %g of lines", of[i].name, longer_ns, least_ns);
+    }
+    at_arena_free(a);
+}
+
+/* Lines of more rows a page apart than a place holds, between multiply-adds of their own, come to
+ * that place one after the other; of longer rows to all places. */
+static void rows_of_one_place(void **state) {
+    (void)state;
+#define COLUMNS(length)                                                                            \
+    "H=64 W=64 w0=4 w1=16",                                                                        \
+        "x[H + 16, " length "] : input\nk[16, W] : input\n"                                        \
+        "y[h:H, w:W] = sum(r:16) x[h + r, w]*k[r, w]\n",                                           \
+        "w0, h, r:unroll, w1:vec =>\n    @y = h, {w0, w1}/w // r\n"
+    static const program of[] = {{"a page", COLUMNS("1024")}, {"more", COLUMNS("1040")}};
+#undef COLUMNS
+    at_arena *a = at_arena_new();
+    for (int i = 0; i < 2; i++) {
+        const at_estimate_options o = {.cache_bytes = {48 << 10, 2 << 20, 32 << 20}};
+        const at_estimate none = estimate_of_core(a, &of[i], o, 0, 0),
+                          some = estimate_of_core(a, &of[i], o, 0, 1);
+        const double longer_ns = some.ns - none.ns, lines = 4 * 64 * 16;
+        assert_true(some.bytes[0] == none.bytes[0]);
+        if (i ? longer_ns != 0 : longer_ns < 0.5 * lines || longer_ns > 1.5 * lines)
+            fail_msg("%s: %g ns longer, %g lines", of[i].name, longer_ns, lines);
     }
     at_arena_free(a);
 }
@@ -621,6 +646,7 @@ int main(void) {
                                        cmocka_unit_test(picked_phases),
                                        cmocka_unit_test(nine_dimensions),
                                        cmocka_unit_test(lines_without_neighbours),
+                                       cmocka_unit_test(rows_of_one_place),
                                        cmocka_unit_test(rows_of_every_second_line),
                                        cmocka_unit_test(elements_behind_a_sum),
                                        cmocka_unit_test(narrow_vectors),
