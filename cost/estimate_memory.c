@@ -317,7 +317,7 @@ static double piled_ns(const at_estimator *e, const est_leaf *x, const est_acces
 void est_memory(at_estimator *e, const est_leaf *x, est_lines come, int apart,
                 double *apart_lines) {
     const at_speeds *s = e->o.speeds;
-    double size = 0;
+    double size = 0, longer_ns[MAX_READS] = {0}; /* of an access's lines from L2, not from L3 */
     bool known = false;
     touched all;
     const est_scan begin = {.once = x->num_loops, .moving = x->num_loops};
@@ -344,7 +344,8 @@ void est_memory(at_estimator *e, const est_leaf *x, est_lines come, int apart,
             if (come == EST_BETWEEN && level == 0 && k != apart && is_single(e, x, a))
                 e->out->memory_ns += more * (double)s->alone_ns;
             if (level == 0 && piled && k != apart)
-                e->out->memory_ns += more * piled_ns(e, x, a, scan[k].once, come);
+                longer_ns[k] = piled_ns(e, x, a, scan[k].once, come);
+            if (level < 2) e->out->memory_ns += (level ? -more : more) * longer_ns[k];
         }
         double line_ns = s->line_ns[level + 1];
         if (come == EST_BETWEEN && level == 0) line_ns = est_max(line_ns, between_ns(e));
