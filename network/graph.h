@@ -20,6 +20,9 @@ void at_net_find_group_norms(at_net *net);
 /* net_node.c: the text and the kind of a node that has its op, version, inputs and attributes;
  * false: it cannot be, and the node is as it was. */
 bool at_net_write_node(at_net *net, at_net_node *n);
+/* What the node's operator makes of these inputs, which are constants: a constant; -1: it is not
+ * worked out. */
+int at_net_work_out(at_net *net, const at_net_node *like, const int *inputs);
 
 /* shuffles.c: convolutions read shuffled channels where they were before. */
 void at_net_leave_shuffles(at_net *net);

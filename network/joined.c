@@ -227,6 +227,12 @@ static bool is_read(const at_joined *j, int tensor, int first) {
     return false;
 }
 
+/* A number that is stored as an integer, as indices are, is no longer what it was. */
+static bool is_converted(const at_joined *j, const at_joined_tensor *t) {
+    return t->type == AT_S32 && t->body->op == AT_X_INDEX &&
+           j->tensors.data[t->body->ref].type != AT_S32;
+}
+
 /* Moves go anywhere; what is calculated goes into the only element that needs it. */
 static bool dissolves(const at_joined *j, int tensor) {
     const at_joined_tensor *t = &j->tensors.data[tensor];
@@ -243,7 +249,8 @@ static bool dissolves(const at_joined *j, int tensor) {
         reads += n;
         in_sum |= n && s->num_reduce;
     }
-    if (t->type != AT_F32 && !is_move(t->body)) return false; /* a stored element is cut */
+    /* a stored element is cut */
+    if (t->type != AT_F32 && (!is_move(t->body) || is_converted(j, t))) return false;
     if (is_move(t->body)) return !in_sum || !reads_several(t->body);
     return reads == 1 && !in_sum;
 }

@@ -127,6 +127,30 @@ at_status net_add_operator(net_builder *b, net_scope *s, const net_raw_node *n, 
     return status;
 }
 
+int at_net_work_out(at_net *net, const at_net_node *like, const int *inputs) {
+    at_net_node n = *like;
+    const int output = 0;
+    at_error err;
+    at_arena *scratch = at_arena_new();
+    n.inputs = inputs, n.outputs = &output;
+    net_out out = {0};
+    net_op o = {.arena = scratch, .net = net, .node = &n, .out = &out, .err = &err};
+    const bool known = n.num_outputs == 1 && build(&o, n.row) == AT_OK && out.is_constant;
+    at_text_free(&o.text);
+    at_arena_free(scratch);
+    if (!known) return -1;
+    *at_push(net->arena, &net->values) =
+        (at_net_value){.name = n.name,
+                       .type = out.type,
+                       .rank = out.rank,
+                       .dims = out.dims,
+                       .elements = net_elements(out.rank, out.dims),
+                       .data = out.data,
+                       .producer = -1,
+                       .is_constant = true};
+    return net->values.len - 1;
+}
+
 bool at_net_write_node(at_net *net, at_net_node *n) {
     const at_net_row *row = net_row_find("", n->op, n->version);
     at_error err;

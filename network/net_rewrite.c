@@ -10,7 +10,8 @@
 
 static at_net *copy_net(at_arena *a, const at_net *net) {
     at_net *copy = AT_NEW(a, at_net);
-    *copy = (at_net){.arena = a, .path = net->path, .file = net->file};
+    *copy =
+        (at_net){.arena = a, .path = net->path, .room_bytes = net->room_bytes, .file = net->file};
     for (int i = 0; i < net->values.len; i++) *at_push(a, &copy->values) = net->values.data[i];
     for (int i = 0; i < net->nodes.len; i++) *at_push(a, &copy->nodes) = net->nodes.data[i];
     for (int i = 0; i < net->inputs.len; i++) *at_push(a, &copy->inputs) = net->inputs.data[i];

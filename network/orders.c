@@ -49,7 +49,7 @@ bool at_net_samples_channels(const at_net *net, const at_net_node *n) {
 static bool keeps_axes(const at_net_node *n) {
     static const char *const names[] = {"Concat", "Pad",        "Slice",    "Split",
                                         "Expand", "Dequantize", "Identity", "Dropout",
-                                        "Cast",   "Copy",       NULL};
+                                        "Cast",   "Copy",       "Table",    NULL};
     return n->kind == AT_NET_MAP || at_net_op_is(n, names) || wants_channels_last(n);
 }
 

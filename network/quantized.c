@@ -189,7 +189,7 @@ static bool replace(quantizer *q, const at_net_node *n) {
         return net_add_product(q, &p), true;
     if (!strcmp(n->op, "QuantizeLinear") && out->element != AT_F32) {
         at_net_quantized_by(q->arena, q->net, n->inputs[1], net_input(n, 2), 0, &numbers);
-        if (!add_max_pool(q, n, &numbers) && !add_mean(q, n, &numbers))
+        if (!add_max_pool(q, n, &numbers) && !add_mean(q, n, &numbers) && !net_add_table(q, n))
             add_quantize(q, n, &numbers);
         return true;
     }

@@ -47,6 +47,10 @@ bool net_same_numbers(const at_net_quantized *x, const at_net_quantized *y);
 /* The real number that 1 stands for in sums of output m. */
 double net_unit_of(const product *p, int64_t m);
 
+/* quantized_tables.c: what a QuantizeLinear makes of one byte, by several steps, is looked up.
+ * False: it is made in another way. */
+bool net_add_table(quantizer *q, const at_net_node *n);
+
 /* quantized_views.c: moves of dequantized numbers become moves of their bytes. */
 void net_view_bytes(at_net *net);
 
@@ -54,6 +58,8 @@ void net_view_bytes(at_net *net);
 void net_add_product(quantizer *q, const product *p);
 void net_add_node(quantizer *q, const at_net_node *like, const char *op, at_net_kind kind,
                   const int *inputs, int num_inputs, int output, at_text *text);
+int net_add_constant(quantizer *q, const char *name, at_net_type type, at_type element_type,
+                     int rank, const int64_t *dims, const void *data);
 int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t otherwise);
 /* Element i of a product's weight less its zero, and the output to which it goes. */
 double net_weight(const product *p, const at_net_value *w, int64_t i);

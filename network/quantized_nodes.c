@@ -19,8 +19,8 @@ static int add_value(quantizer *q, const at_net_value *v) {
     return q->net->values.len - 1;
 }
 
-static int add_constant(quantizer *q, const char *name, at_net_type type, at_type element_type,
-                        int rank, const int64_t *dims, const void *data) {
+int net_add_constant(quantizer *q, const char *name, at_net_type type, at_type element_type,
+                     int rank, const int64_t *dims, const void *data) {
     at_net_value v = {.name = name,
                       .type = type,
                       .element = element_type,
@@ -78,7 +78,7 @@ static int whole_weights(quantizer *q, const product *p, int64_t inner) {
                     (int8_t)(from < channels ? part_of(net_weight(p, w, e) - shift, second)
                                              : -shift);
             }
-    return add_constant(q, w->name, AT_NET_INT8, AT_S8, w->rank, dims, data);
+    return net_add_constant(q, w->name, AT_NET_INT8, AT_S8, w->rank, dims, data);
 }
 
 /* The sum of an output's weights. */
@@ -116,8 +116,8 @@ static void add_outcome(quantizer *q, const product *p, at_text *t, const char *
     }
     const int64_t dims[] = {same ? 1 : p->outputs};
     const char *factor = at_format(q->arena, "x%d[%s]", *next, same ? "0" : channel);
-    inputs[(*next)++] = add_constant(q, at_format(q->arena, "%s_factor", y->name), AT_NET_FLOAT,
-                                     AT_F32, 1, dims, f);
+    inputs[(*next)++] = net_add_constant(q, at_format(q->arena, "%s_factor", y->name), AT_NET_FLOAT,
+                                         AT_F32, 1, dims, f);
     at_text_add(t, p->is_rounded ? "q[" : "y0[");
     net_add_dims(t, y, names);
     at_text_add(t, p->is_rounded ? "] : s16 = round(" : "] = ");
@@ -133,7 +133,7 @@ static void add_outcome(quantizer *q, const product *p, at_text *t, const char *
     at_net_store(y->type, byte, 0, p->y.zero[0]);
     const char *zero = at_format(q->arena, "x%d[0]", *next);
     inputs[(*next)++] =
-        add_constant(q, at_format(q->arena, "%s_zero", y->name), y->type, type, 1, one, byte);
+        net_add_constant(q, at_format(q->arena, "%s_zero", y->name), y->type, type, 1, one, byte);
     at_text_add(t, "y0[");
     net_add_dims(t, y, names);
     at_text_add(t, "] = ");
@@ -162,8 +162,8 @@ static void add_shift(quantizer *q, const product *p, double x_zero, at_text *t,
     at_text_add(t, "] : s32 = s[");
     net_add_names(t, y->rank, names);
     at_text_addf(t, "] + x%d[%s]\n", *next, channel);
-    inputs[(*next)++] =
-        add_constant(q, at_format(q->arena, "%s_shift", y->name), AT_NET_INT32, AT_S32, 1, dims, c);
+    inputs[(*next)++] = net_add_constant(q, at_format(q->arena, "%s_shift", y->name), AT_NET_INT32,
+                                         AT_S32, 1, dims, c);
 }
 
 /* An element of x as u8, whose zero is 128 more where x is of s8. */
@@ -322,8 +322,8 @@ static void add_sums(quantizer *q, const product *p, const char *const *names, c
     at_text_addf(t, "]*(x%d[%s] + 1)\n", *next, channel);
     int8_t *d = AT_NEW_ARRAY(q->arena, int8_t, p->outputs + 1); /* shifts are from -127 to 128 */
     for (int64_t m = 0; m < p->outputs; m++) d[m] = (int8_t)(p->shift[m] - 1);
-    inputs[(*next)++] = add_constant(q, at_format(q->arena, "%s_zeros", y->name), AT_NET_INT8,
-                                     AT_S8, 1, &p->outputs, d);
+    inputs[(*next)++] = net_add_constant(q, at_format(q->arena, "%s_zeros", y->name), AT_NET_INT8,
+                                         AT_S8, 1, &p->outputs, d);
 }
 
 /* Sums of weights times a zero that comes with the run: s becomes s - zero*sum. The weights are

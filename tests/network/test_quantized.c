@@ -349,6 +349,52 @@ static void quantized_again(void **state) {
     }
 }
 
+static int tables_of(const at_net *net) {
+    const at_net *rewritten = at_net_rewrite(arena, net, true);
+    int tables = 0;
+    for (int i = 0; i < rewritten->nodes.len; i++)
+        tables += !strcmp(rewritten->nodes.data[i].op, "Table");
+    return tables;
+}
+
+/* SiLU of bytes, of few steps, whose result others read as well, and GELU and HardSwish of it. */
+static onnx_graph functions_of_bytes(void) {
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "2,9,20");
+    scalar(&g, "less", AT_NET_FLOAT, "0.70710678");
+    scalar(&g, "one", AT_NET_FLOAT, "1");
+    quantized(&g, "x", "a", "0.016", "127");
+    onnx_node(&g, "Sigmoid", "a", "b0", "");
+    quantized(&g, "b0", "b", "0.004", "0");
+    onnx_node(&g, "Mul", "a b", "c0", "");
+    quantized(&g, "c0", "c", "0.008", "30");
+    onnx_node(&g, "Mul", "c less", "d0", "");
+    quantized(&g, "d0", "d", "0.006", "31");
+    onnx_node(&g, "Erf", "d", "e0", "");
+    quantized(&g, "e0", "e", "0.008", "128");
+    onnx_node(&g, "Add", "e one", "f0", "");
+    quantized(&g, "f0", "f", "0.008", "0");
+    onnx_node(&g, "Mul", "f c", "h0", "");
+    quantized(&g, "h0", "h", "0.012", "20");
+    onnx_node(&g, "HardSigmoid", "h", "i0", "");
+    quantized(&g, "i0", "i", "0.004", "0");
+    onnx_node(&g, "Mul", "h i", "k0", "");
+    quantized(&g, "k0", "k", "0.01", "18");
+    onnx_output(&g, "c");
+    onnx_output(&g, "k");
+    return g;
+}
+
+static void looked_up(void **state) {
+    (void)state;
+    onnx_graph g = functions_of_bytes();
+    check(&g, 0, false, 0.012);
+    g = functions_of_bytes();
+    at_net *net = onnx_open(arena, &g);
+    assert_int_equal(tables_of(net), 1);
+    at_net_close(net);
+}
+
 /* What goes element by element from bytes to bytes lies as a convolution left it, whoever reads it;
  * of a picture, whose pixels have fewer than four bytes, each channel lies by itself. */
 static void lies_as_made(void **state) {
@@ -626,8 +672,8 @@ int main(void) {
         cmocka_unit_test(linear_product), cmocka_unit_test(integers),
         cmocka_unit_test(dynamic),        cmocka_unit_test(long_sums),
         cmocka_unit_test(picture),        cmocka_unit_test(quantized_again),
-        cmocka_unit_test(lies_as_made),   cmocka_unit_test(large_bias),
-        cmocka_unit_test(own_gemm),       cmocka_unit_test(mixed),
-        cmocka_unit_test(without_axes)};
+        cmocka_unit_test(lies_as_made),   cmocka_unit_test(looked_up),
+        cmocka_unit_test(large_bias),     cmocka_unit_test(own_gemm),
+        cmocka_unit_test(mixed),          cmocka_unit_test(without_axes)};
     return cmocka_run_group_tests_name("network/quantized", tests, make_arena, free_arena);
 }
