@@ -151,9 +151,9 @@ static void buffers(at_text *out, const at_face *f, at_role_of_call call, const 
     at_text_addf(out, "%s%s);\n", comma, call == AT_CALL_PACK ? "packed" : "workspace");
 }
 
-/* By shape: parameters of other kernels are 0. */
-static void call_family(at_text *out, const at_family *family, const at_face *f) {
-    at_text_addf(out, "    if (%s(&shape", family->name);
+/* By shape: parameters of other kernels are 0. What the function gives is 0 where it ran. */
+static void call_by_shape(at_text *out, const at_family *family, const at_face *f) {
+    at_text_addf(out, "%s(&shape", family->name);
     for (int i = 0; i < family->tensors.len; i++) {
         int own = -1;
         if (!at_call_takes(AT_CALL_PLAIN, &family->tensors.data[i])) continue;
@@ -162,7 +162,7 @@ static void call_family(at_text *out, const at_family *family, const at_face *f)
         if (own < 0) at_text_add(out, ", 0");
         else at_text_addf(out, ", %c%d", as_given(&f->tensors[own]), own);
     }
-    at_text_add(out, ", workspace)) return 1;\n");
+    at_text_add(out, ", workspace)");
 }
 
 /* Into longer rows, or back. */
@@ -392,19 +392,63 @@ static void call_again(at_arena *a, at_text *out, const at_face *f, bool exact) 
 }
 
 /* Each of the functions on the data that are there. */
-static void check_functions(at_arena *a, at_text *out, const at_family *family, const at_face *f,
-                            bool exact, const char *reference) {
-    run_reference(a, out, f, reference);
+static void call_functions(at_arena *a, at_text *out, const at_family *family, const at_face *f,
+                           bool exact) {
     if (f->name && !f->is_part) {
         at_text_addf(out, "    %s(", f->name);
         buffers(out, f, AT_CALL_PLAIN, "");
         compare(a, out, f, exact);
     }
     if (f->name && family) {
-        call_family(out, family, f);
+        at_text_add(out, "    if (");
+        call_by_shape(out, family, f);
+        at_text_add(out, ") return 1;\n");
         compare(a, out, f, exact);
     }
     if (f->fast || f->is_part) run_fast(a, out, f, exact);
+}
+
+static void check_functions(at_arena *a, at_text *out, const at_family *family, const at_face *f,
+                            bool exact, const char *reference) {
+    run_reference(a, out, f, reference);
+    call_functions(a, out, family, f, exact);
+}
+
+static void put_off_one(at_text *out, char letter, int i, long bytes, bool back) {
+    at_text_addf(out, "    memmove(%1$c%2$d %3$c 1, %1$c%2$d, %4$ldUL);\n    %1$c%2$d%5$s;\n",
+                 letter, i, back ? '-' : '+', bytes, back ? "--" : "++");
+}
+
+/* Tensors one element further on, or back again, and what is packed in between words. */
+static void put_off(at_text *out, const at_face *f, bool back) {
+    for (int i = 0; i < f->num; i++) {
+        const at_face_tensor *t = &f->tensors[i];
+        const long bytes = (long)(t->elements * at_type_bytes(t->type));
+        put_off_one(out, 'b', i, bytes, back);
+        if (t->is_s64) put_off_one(out, 'g', i, (long)t->elements * 8, back);
+        if (has_blocks(f, t)) at_text_addf(out, "    c%d%s;\n", i, back ? "--" : "++");
+    }
+    if (f->packs) at_text_addf(out, "    packed = (char *)packed %c 4;\n", back ? '-' : '+');
+    at_text_addf(out, "    workspace = (char *)workspace %c 1;\n", back ? '-' : '+');
+}
+
+/* Pointers have the alignment of their elements and no more. */
+static void call_off(at_arena *a, at_text *out, const at_family *family, const at_face *f,
+                     bool exact) {
+    put_off(out, f, false);
+    call_functions(a, out, family, f, exact);
+    put_off(out, f, true);
+    prepare_fast(out, f);
+}
+
+/* Plain loops for shapes without a kernel, on the kernel's own. */
+static void check_loops(at_arena *a, at_text *out, const at_family *family, const at_face *f,
+                        bool exact) {
+    at_text_addf(out, "    %s_only_loops = 1;\n    if (!", family->name);
+    call_by_shape(out, family, f);
+    at_text_add(out, ") {\n");
+    compare(a, out, f, exact);
+    at_text_addf(out, "    }\n    %s_only_loops = 0;\n", family->name);
 }
 
 /* The kernel on each set of data, the first one last: times are its. Where draws are made again,
@@ -432,7 +476,9 @@ static void check_draws(at_arena *a, at_text *out, const at_family *family, cons
         check_functions(a, out, family, f, exact, plain_reference);
         if (with->rule.again) at_text_add(out, "    }\n");
     }
+    if (family && family->checks_loops) check_loops(a, out, family, f, exact);
     if (f->runs_apart) run_apart(a, out, f, exact);
+    call_off(a, out, family, f, exact);
     call_again(a, out, f, exact);
 }
 
@@ -446,6 +492,13 @@ static void check(at_arena *a, at_text *out, const at_families *families, const 
     allocate(out, f, at_file_has_limits(with));
     if (family)
         at_text_addf(out, "    long bytes = %s_workspace_bytes(&shape, 1);\n", family->name);
+    if (family && family->checks_loops)
+        at_text_addf(out,
+                     "    %1$s_only_loops = 1;\n"
+                     "    long loop_bytes = %1$s_workspace_bytes(&shape, 1);\n"
+                     "    %1$s_only_loops = 0;\n"
+                     "    if (loop_bytes > bytes) bytes = loop_bytes;\n",
+                     family->name);
     at_text_addf(out,
                  "    unsigned long own_bytes = %s_workspace_bytes(1);\n"
                  "    void *workspace = at_allocate(%s);\n"

@@ -50,6 +50,8 @@ static void add_face(at_arena *a, at_family *f, const at_face *face) {
     f->abi = face->abi;
 }
 
+static bool has_plain(const at_family *f) { return f->abi == AT_ABI_PLAIN; }
+
 at_families at_file_families(at_arena *a, const at_face *faces, int n, const at_file_options *o) {
     at_families all = {0};
     for (int i = 0; i < n; i++) {
@@ -64,13 +66,13 @@ at_families at_file_families(at_arena *a, const at_face *faces, int n, const at_
         }
         add_face(a, f, &faces[i]);
         if (o->fallback) add_general(a, f, faces[i].of->general);
+        f->checks_loops = o->with_main && f->generals.len && has_plain(f);
     }
     return all;
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */
 
-static bool has_plain(const at_family *f) { return f->abi == AT_ABI_PLAIN; }
 static bool has_fast(const at_family *f) { return !has_plain(f) || f->packs || f->in_blocks; }
 static const char *fast_suffix(const at_family *f) { return has_plain(f) ? "_in_blocks" : ""; }
 static bool is_converted(const at_face_tensor *t) { return t->laid_out && !t->ahead; }
@@ -161,11 +163,17 @@ void at_family_declare(at_text *out, const at_family *f) {
 /* The number of a kernel, then of a form of the plain loops; -1. */
 static void find(at_arena *a, at_text *out, const at_family *f) {
     const at_file_kernel *first = f->faces.data[0]->of;
+    if (f->checks_loops)
+        at_text_addf(out,
+                     "\n/* The main asks for the plain loops where there is a kernel, too. */\n"
+                     "static int %s_only_loops;\n",
+                     f->name);
     at_text_addf(out, "\nstatic int %s_find(const %s_shape *shape) {\n", f->name, f->name);
     if (!first->num_shape) at_text_add(out, "    (void)shape;\n");
     for (int i = 0; i < f->faces.len; i++) {
         const at_file_kernel *k = f->faces.data[i]->of;
         at_text_add(out, "    if (");
+        if (f->checks_loops) at_text_addf(out, "!%s_only_loops && ", f->name);
         for (int j = 0; j < k->num_shape; j++)
             at_text_addf(out, "shape->%s == %lld && ", at_file_name(a, k->shape[j].name),
                          (long long)k->shape[j].value);

@@ -113,6 +113,7 @@ typedef struct at_family {
     bool packs, in_blocks;
     at_abi abi;
     AT_VEC(const at_general *) generals; /* forms of the fallback */
+    bool checks_loops; /* FAMILY_only_loops: a main asks for these where there is a kernel, too */
 } at_family;
 typedef AT_VEC(at_family) at_families;
 at_families at_file_families(at_arena *a, const at_face *faces, int n, const at_file_options *o);

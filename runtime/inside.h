@@ -16,7 +16,16 @@ void at_poison(void *p, int64_t size_bytes, uint32_t pattern);
 /* Large numbers of that sign (at_job.unwritten_sign); of both: odd turns have them negated. */
 void at_fill_large(void *p, int64_t size_bytes, int sign, int turn);
 
-typedef enum at_placing { AT_PLACE_PLAIN, AT_PLACE_FLUSH_END, AT_PLACE_FLUSH_START } at_placing;
+/* FLUSH_APART: one element behind the start of a page, aligned to elements only whatever the size.
+ */
+typedef enum at_placing {
+    AT_PLACE_PLAIN,
+    AT_PLACE_FLUSH_END,
+    AT_PLACE_FLUSH_START,
+    AT_PLACE_FLUSH_APART
+} at_placing;
+/* Is any tensor so large that it begins with a whole line where it ends with a page? */
+bool at_place_is_aligned(const at_job *job);
 /* Fills places[0..num_bufs], the last being the workspace. Inputs lie in the store, mapped
  * read-only; everything else in memory of the worker's own, with guard pages around (PLAIN: around
  * all of it; FLUSH_*: around each, inputs copied). Slack is filled. Or CRASHED with text. */

@@ -81,11 +81,13 @@ static at_job_end run_with(const at_inside *in, const at_job *job, int set, cons
 }
 
 /* Both ends of every buffer in turn against a guard page: there a stray access of one element
- * faults. */
+ * faults. And once at places that no vector is aligned to. */
 static at_job_end paranoid_runs(const at_inside *in, const at_job *job, const at_code *code,
                                 at_outcome *out) {
     if (run_apart(in, job, code, AT_PLACE_FLUSH_END, out)) return out->end;
-    return run_with(in, job, 0, code, AT_PLACE_FLUSH_START, out);
+    if (run_with(in, job, 0, code, AT_PLACE_FLUSH_START, out)) return out->end;
+    return at_place_is_aligned(job) ? run_apart(in, job, code, AT_PLACE_FLUSH_APART, out)
+                                    : AT_JOB_RAN;
 }
 
 /* What one set of data cannot show. How large errors are is told of the first. */
@@ -152,6 +154,12 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
     const bool is_new = job->is_foreign && !job->paranoid && !has_other_data(job, 0);
     if (is_new && !out->is_cut && !at_run_is_late(r, 2 * t->ns)) {
         if (run_apart(in, job, code, AT_PLACE_FLUSH_END, out)) return out->end;
+        at_crash_places(places, job->num_bufs + 1);
+        begin_again(in);
+    }
+    const bool may_be_aligned = job->is_foreign && !job->paranoid && at_place_is_aligned(job);
+    if (may_be_aligned && !out->is_cut && !at_run_is_late(r, 2 * t->ns)) {
+        if (run_apart(in, job, code, AT_PLACE_FLUSH_APART, out)) return out->end;
         at_crash_places(places, job->num_bufs + 1);
         begin_again(in);
     }

@@ -230,6 +230,18 @@ static void unmap_guarded(const at_place *p) {
     munmap(p->span - GUARD, (size_t)(p->span_end - p->span + 2 * GUARD));
 }
 
+bool at_place_is_aligned(const at_job *job) {
+    bool any = false;
+    for (int i = 0; i < job->num_bufs; i++)
+        any |= job->bufs[i].role != AT_BUF_PACKED && size_of(job, i) % LINE == 0;
+    return any;
+}
+
+/* What an element takes, in whole words. */
+static int64_t element_of(const at_job *job, int i) {
+    return round_up(at_type_bytes(job->bufs[i].type), 4);
+}
+
 static at_job_end place_flush(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
                               at_place *places, char *error, size_t error_size) {
     int64_t total = 0;
@@ -237,8 +249,11 @@ static at_job_end place_flush(const at_job *job, at_placing how, char *store, in
         at_place *p = &places[i];
         int64_t size = size_of(job, i), bytes = 0;
         char *pages = NULL;
+        /* Tensors are aligned to their elements only; what the worker allocates, to lines. */
+        bool ours = i == job->num_bufs || job->bufs[i].role == AT_BUF_PACKED;
+        const int64_t before = how == AT_PLACE_FLUSH_APART && !ours ? element_of(job, i) : 0;
         if (size <= memory_bytes - total) {
-            bytes = flush_bytes(size);
+            bytes = flush_bytes(size + before);
             pages = map_guarded(bytes);
         }
         if (!pages) {
@@ -248,13 +263,11 @@ static at_job_end place_flush(const at_job *job, at_placing how, char *store, in
             return failed;
         }
         total += bytes;
-        /* Tensors are aligned to their elements only; what the worker allocates, to lines. */
-        bool ours = i == job->num_bufs || job->bufs[i].role == AT_BUF_PACKED;
         p->size_bytes = size;
         p->span = pages;
         p->span_end = pages + bytes;
-        p->start =
-            how == AT_PLACE_FLUSH_START ? pages : pages + bytes - round_up(size, ours ? LINE : 4);
+        p->start = how == AT_PLACE_FLUSH_END ? pages + bytes - round_up(size, ours ? LINE : 4)
+                                             : pages + before;
         fill_slack(p);
         if (!is_input(job, i)) continue;
         memcpy(p->start, store + job->bufs[i].offset, (size_t)size);

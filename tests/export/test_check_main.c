@@ -192,6 +192,69 @@ static void edited_wrongly(void **state) {
     expect_wrong(written, lost);
 }
 
+/* Plain loops for shapes without a kernel are checked on the kernel's own. */
+static void wrong_loops(void **state) {
+    (void)state;
+    static const char *const tasks[][2] = {
+        {"dense", "M=4,N=16,K=8,bias=1"},
+        {"conv2d_nhwc", "N=1,H=5,W=6,CI=4,CO=8"},
+        {"sparse_dense", "M=6,N=32,K=8,nnz=5,R=16,C=1"},
+    };
+    static const char sum[] = "part += term;";
+    const at_target *scalar = at_target_find("scalar");
+    const at_file_options o = {
+        .source = "k.c", .header = "k.h", .head = "", .with_main = true, .fallback = true};
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        at_arena *a = at_arena_new();
+        at_task *task = task_of(a, tasks[i][0], tasks[i][1]);
+        at_file_kernel k;
+        at_text text = {0}, header = {0};
+        default_kernel(a, task, AT_DIALECT_C, scalar, &k);
+        k.family = "layers";
+        k.num_shape = at_task_num_numbers(task);
+        at_file_number *shape = AT_NEW_ARRAY(a, at_file_number, k.num_shape);
+        for (int n = 0; n < k.num_shape; n++)
+            shape[n].value = at_task_number(task, n, &shape[n].name);
+        k.shape = shape;
+        CALL(at_emit_file(a, &k, 1, &o, &text, &header, &err));
+        write_text("k.h", at_text_str(&header));
+        const char *whole = at_text_str(&text), *from = strstr(whole, sum);
+        assert_non_null(from);
+        for (int wrong = 0; wrong < 2; wrong++) {
+            int status;
+            const char *changed = at_format(a, "%.*spart %c= term;%s", (int)(from - whole), whole,
+                                            "+-"[wrong], from + strlen(sum)),
+                       *said = printed_by(a, changed, &status);
+            if (status != wrong << 8) fail_msg("%s: %s", tasks[i][0], said);
+            assert_non_null(strstr(said, wrong ? "elements are wrong" : "gemm: right"));
+        }
+        at_text_free(&text);
+        at_text_free(&header);
+        at_arena_free(a);
+    }
+}
+
+/* Vectors of tensors are at any place, however many elements these have. */
+static void taken_for_aligned(void **state) {
+    (void)state;
+    static const char any_place[] = "may_alias, aligned(1)";
+    const at_target *target = at_target_find("sse2");
+    if (!target || !cpu_has(target)) skip();
+    at_arena *a = at_arena_new();
+    at_text text = {0};
+    int status;
+    file_of(a, task_of(a, "dense", "M=16,N=64,K=16"), AT_DIALECT_GNU, target, &text);
+    const char *whole = at_text_str(&text), *from = strstr(whole, any_place);
+    assert_non_null(from);
+    printed_by(
+        a, at_format(a, "%.*smay_alias%s", (int)(from - whole), whole, from + strlen(any_place)),
+        &status);
+    assert_int_not_equal(status, 0);
+    assert_non_null(strstr(printed_by(a, whole, &status), "gemm: right"));
+    at_text_free(&text);
+    at_arena_free(a);
+}
+
 /* Integers of a few bits do not show that a kernel multiplies floats of 16 bits. */
 static void fewer_bits(void **state) {
     (void)state;
@@ -473,6 +536,7 @@ int main(void) {
         cmocka_unit_test(between_bounds),    cmocka_unit_test(left_out_elements),
         cmocka_unit_test(ascending_entries), cmocka_unit_test(shared_scratch),
         cmocka_unit_test(no_turns),          cmocka_unit_test(fewer_bits),
-        cmocka_unit_test(hidden_operands)};
+        cmocka_unit_test(hidden_operands),   cmocka_unit_test(wrong_loops),
+        cmocka_unit_test(taken_for_aligned)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }

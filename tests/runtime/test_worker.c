@@ -296,6 +296,26 @@ static void remembers(void **state) {
     r->job.run_only = false;
 }
 
+/* Also of tensors that begin with a whole line where they end with a page. */
+static void taken_for_aligned(void **state) {
+    rig *r = *state;
+    enum { N = 960 };
+    static const char text[] =
+        KERNEL("if ((long)%s %% 64) return 1; for (i = 0; i < 960; i++) out[i] = a[i] + b[i];");
+    static const char *const tensors[] = {"0", "a", "b", "out"};
+    for (int i = 0; i < 3; i++) r->bufs[i].size_bytes = N * 4;
+    for (int i = 0; i < 4; i++)
+        for (int how = 0; how < 3; how++) {
+            char kernel[1000];
+            snprintf(kernel, sizeof kernel, text, tensors[i]);
+            r->job.paranoid = how == 1;
+            r->job.is_foreign = how == 2;
+            rig_expect(r, kernel, i && how ? AT_JOB_CRASHED : AT_JOB_RAN, NULL);
+        }
+    r->job.paranoid = r->job.is_foreign = false;
+    for (int i = 0; i < 3; i++) r->bufs[i].size_bytes = RIG_N * 4;
+}
+
 /* However much a kernel writes, two turns of its loops that need one place are found. */
 static void turns_that_write_much(void **state) {
     rig *r = *state;
@@ -480,6 +500,7 @@ int main(int argc, char **argv) {
         TEST(other_data),
         TEST(leaves_another_mode),
         TEST(remembers),
+        TEST(taken_for_aligned),
         TEST(turns_that_write_much),
         TEST(out_of_memory),
         TEST(wrong_value),
