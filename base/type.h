@@ -29,5 +29,7 @@ double at_type_value(at_type t, const void *elements, int64_t i);
 void at_type_store(at_type t, void *elements, int64_t i, float x);
 static inline bool at_type_is_half(at_type t) { return t == AT_F16 || t == AT_BF16; }
 static inline int64_t at_type_bytes(at_type t) { return at_type_of(t)->bytes; }
+/* How many of them a lane of 32 bits holds. */
+static inline int at_type_per_lane(at_type t) { return 4 / at_type_of(t)->bytes; }
 
 #endif

@@ -129,7 +129,7 @@ static inline int at_target_dot_terms(const at_target *t, at_type of) {
                       : of == AT_S16         ? AT_DOT_S16
                       : of == AT_BF16        ? AT_DOT_BF16
                                              : 0;
-    return t->dots & kinds ? 4 / (int)at_type_bytes(of) : 0;
+    return t->dots & kinds ? at_type_per_lane(of) : 0;
 }
 
 const at_target *at_target_find(const char *name);       /* NULL: there is none */

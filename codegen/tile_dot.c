@@ -19,9 +19,6 @@
 
 enum { HALF = 128 };
 
-/* As many elements as 32 bits hold. */
-static int terms_of(at_type type) { return 4 / (int)at_type_bytes(type); }
-
 /* The type of what the first of the factors is read from; f32: from nowhere. */
 static at_type type_of(const at_low *l, const at_value *v) {
     while (v->op != AT_V_LOAD && v->a) v = v->a;
@@ -43,7 +40,7 @@ static bool is_spread(const at_low *l, const at_aff *at, int sym, int terms) {
 
 static const char *not_operand(const at_builder *b, const at_value *v, const at_ir *of, int sym) {
     const at_low *l = b->l;
-    const int terms = terms_of(l->tensors[v->tensor].type), loop = of->loop.sym;
+    const int terms = at_type_per_lane(l->tensors[v->tensor].type), loop = of->loop.sym;
     const char *name = l->tensors[v->tensor].name;
     if (terms != at_loop_trips(of))
         return at_format(l->arena, "a lane holds %d elements of %s", terms, name);
@@ -177,7 +174,7 @@ const char *at_build_not_dot(const at_builder *b, const at_ir *loop, int sym) {
         n->stmt.reduction != AT_REDUCE_SUM)
         return "no sum stands in it alone";
     const at_type of = type_of(l, n->stmt.val);
-    const int terms = terms_of(of);
+    const int terms = at_type_per_lane(of);
     if (l->tensors[n->stmt.tensor].type != (at_type_of(of)->is_int ? AT_S32 : AT_F32))
         return "no sum of s32, or of bf16 in f32, stands in it";
     if (!at_loop_is_fixed(loop) || at_loop_trips(loop) != terms)
@@ -204,7 +201,7 @@ int at_build_packed(at_builder *b, const at_value *from) {
     at_tile_place p = at_build_locate_load(b, from);
     int lanes = at_build_lanes(b);
     const int64_t step = p.cyclic ? p.cyclic : p.times;
-    if (p.by && step != terms_of(b->l->tensors[from->tensor].type)) b->failed = true;
+    if (p.by && step != at_type_per_lane(b->l->tensors[from->tensor].type)) b->failed = true;
     p.times = 0;
     at_build_spread(&p, &lanes);
     const bool all = p.by ? lanes == 1 : p.lane == 0 && (lanes > 1 || b->all_lanes);
@@ -341,7 +338,7 @@ static void add_apart(at_builder *b, int acc, const factor of[2], int x, int y) 
             add_dot(b, acc, AT_DOT_S16, pair_of(b, x, types[0], odd), pair_of(b, y, types[1], odd));
         return;
     }
-    for (int i = 0; i < terms_of(types[0]); i++) {
+    for (int i = 0; i < at_type_per_lane(types[0]); i++) {
         const int p = element_of(b, x, types[0], i), q = element_of(b, y, types[1], i);
         if (at_type_of(types[0])->is_int)
             at_build_operation(b, AT_T_INT_ADD, acc, acc,

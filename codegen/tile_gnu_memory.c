@@ -140,7 +140,7 @@ static void store_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
 /* Widened, or a lane as the 32 bits lie. */
 static void load_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
     const bool is_pick = op->kind == AT_T_LOAD && op->times && !op->packed;
-    const int terms = 4 / (int)at_type_bytes(t->slot_type[op->slot]);
+    const int terms = at_type_per_lane(t->slot_type[op->slot]);
     const char *bits = at_type_is_half(t->slot_type[op->slot]) ? "at_two(" : "at_four(";
     if (op->halves) {
         load_raw_halves(out, op);

@@ -51,7 +51,7 @@ static const at_ir *statement_of(const at_low *l, const at_ir *copy) {
 
 int at_transpose_side(const at_low *l, const at_ir *cell) {
     if (cell->kind != AT_IR_STMT) return AT_TILE_SQUARE;
-    return AT_TILE_SQUARE * 4 / (int)at_type_bytes(l->tensors[cell->stmt.tensor].type);
+    return AT_TILE_SQUARE * at_type_per_lane(l->tensors[cell->stmt.tensor].type);
 }
 
 /* A copy by loop n and the one inside it, however often they run. */

@@ -130,9 +130,9 @@ static void find_outer(block *b) {
 /* Elements of a block's row, in whole squares that registers turn round: of as many times more as
  * they have fewer bits. */
 static at_part_limit side_of(const block *b) {
-    enum { SIDE = 16, SQUARE = 4, BYTES = 4 };
-    const size_t bytes = at_type_bytes(b->s->facts->compute->tensors[b->stage].type);
-    const int times = bytes < BYTES ? BYTES / (int)bytes : 1, side = SIDE * times;
+    enum { SIDE = 16, SQUARE = 4 };
+    const int times = at_type_per_lane(b->s->facts->compute->tensors[b->stage].type),
+              side = SIDE * times;
     return (at_part_limit){.wide = side, .narrow = side, .square = SQUARE * times};
 }
 
