@@ -101,7 +101,7 @@ static at_status make_whole(at_net_program *p, at_net_kernel *k, at_error *err) 
     }
     AT_TRY(at_compute_check_reads(c, NULL, NULL, NULL, err));
     at_net_form *f = k->forms.data;
-    AT_TRY(at_compute_typed_c(p->arena, c, NULL, types, entry, &source, &f->scratch_bytes, err));
+    AT_TRY(at_compute_typed_c(p->arena, c, types, entry, &source, &f->scratch_bytes, err));
     k->whole.compute = c;
     k->whole.source = at_text_take(p->arena, &source);
     const at_unit unit = {.source = k->whole.source, .names = &entry, .num_names = 1};

@@ -92,7 +92,7 @@ static at_status add_unit(at_net_reference *r, const at_net_node *n, at_compute 
         types[t] = stored ? stored : "const double";
     }
     AT_TRY(at_compute_check_reads(c, NULL, NULL, NULL, err));
-    AT_TRY(at_compute_typed_c(r->arena, c, NULL, types, u.name, source, &u.workspace_bytes, err));
+    AT_TRY(at_compute_typed_c(r->arena, c, types, u.name, source, &u.workspace_bytes, err));
     if (u.workspace_bytes > r->workspace_bytes) r->workspace_bytes = u.workspace_bytes;
     *at_push(r->arena, &r->units) = u;
     return AT_OK;

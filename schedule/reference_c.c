@@ -246,16 +246,11 @@ at_status at_compute_double_c(at_arena *a, const at_compute *c, const int64_t *v
     return emit_all(&m, out, workspace_bytes);
 }
 
-at_status at_compute_typed_c(at_arena *a, const at_compute *c, const int64_t *values,
-                             const char *const *types, const char *entry, at_text *out,
-                             int64_t *workspace_bytes, at_error *err) {
-    naive m = {.arena = a,
-               .c = c,
-               .values = values,
-               .entry = entry,
-               .err = err,
-               .in_double = true,
-               .types = types};
+at_status at_compute_typed_c(at_arena *a, const at_compute *c, const char *const *types,
+                             const char *entry, at_text *out, int64_t *workspace_bytes,
+                             at_error *err) {
+    naive m = {
+        .arena = a, .c = c, .entry = entry, .err = err, .in_double = true, .types = types};
     return emit_all(&m, out, workspace_bytes);
 }
 
