@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_whole_size(const char *text) {
+    char *end;
+    const double number = strtod(text, &end);
+    return end > text && !*end && at_net_is_size(number);
+}
+
 /* "name=number" behind each other with commas. */
 static at_status parse_pairs(net_builder *b, const char *option, const char *text, bool whole,
                              net_pairs *out) {
@@ -17,12 +23,14 @@ static at_status parse_pairs(net_builder *b, const char *option, const char *tex
                                               : ": a comma too many";
         char *end = NULL;
         const double number = equals ? strtod(equals + 1, &end) : 0;
+        if (whole && out->len && is_whole_size(item))
+            return at_fail(b->err, AT_E_USAGE,
+                           "%s %s: several sizes of one name go with apply; here \"%s\" has one",
+                           option, text, out->data[out->len - 1].name);
         if (!equals || equals == item || end == equals + 1 || *end ||
             (whole && !at_net_is_size(number)))
-            return at_fail(
-                b->err, AT_E_USAGE, "%s %s%s: NAME=%s is accepted, several with commas%s", option,
-                text, which, whole ? "SIZE, a number from 1 to 2^40" : "NUMBER",
-                whole && *item && !equals ? "; several sizes of one name go with apply" : "");
+            return at_fail(b->err, AT_E_USAGE, "%s %s%s: NAME=%s is accepted, several with commas",
+                           option, text, which, whole ? "SIZE, a number from 1 to 2^40" : "NUMBER");
         const char *name = at_strndup(b->arena, item, (size_t)(equals - item));
         for (int i = 0; i < out->len; i++)
             if (!strcmp(out->data[i].name, name))
@@ -39,33 +47,43 @@ at_status net_bind_begin(net_builder *b) {
     return parse_pairs(b, "--set", o->sets, false, &b->sets);
 }
 
-static at_status check_computed(net_builder *b, const at_net_subgraph *g, const char *name) {
-    AT_VEC(const char *) names = {0};
-    for (int i = 0; i < g->nodes.len; i++)
-        for (int k = 0; k < g->nodes.data[i].outputs.len; k++) {
-            const char *output = g->nodes.data[i].outputs.data[k];
-            if (*output && !strcmp(output, name)) return AT_OK;
-            if (*output) *at_push(b->arena, &names) = output;
-        }
-    const char *near = at_nearest(name, names.data, names.len);
+static at_status fail_computed(net_builder *b, const net_size_names *computed, const char *name) {
+    const char *near = at_nearest(name, computed->data, computed->len);
     return at_fail(b->err, AT_E_USAGE, "--until %s: \"%s\" is no output of a node of %s; %s",
                    b->options->until, name, b->net->path,
                    near ? at_format(b->arena, "did you mean \"%s\"?", near)
                         : "names with commas between them are accepted");
 }
 
+/* Of the longest value's name that the text begins with, up to a comma or its end: names may have
+ * commas. 0: there is none. */
+static size_t name_length(const net_size_names *computed, const char *text) {
+    size_t longest = 0;
+    for (int i = 0; i < computed->len; i++) {
+        const size_t n = strlen(computed->data[i]);
+        const bool begins = !strncmp(text, computed->data[i], n) && (!text[n] || text[n] == ',');
+        if (begins && n > longest) longest = n;
+    }
+    return longest;
+}
+
 at_status net_bind_outputs(net_builder *b, at_net_subgraph *g) {
     const char *text = b->options->until;
+    net_size_names computed = {0};
     size_t n;
     if (!text) return AT_OK;
+    for (int i = 0; i < g->nodes.len; i++)
+        for (int k = 0; k < g->nodes.data[i].outputs.len; k++)
+            if (*g->nodes.data[i].outputs.data[k])
+                *at_push(b->arena, &computed) = g->nodes.data[i].outputs.data[k];
     g->outputs.len = 0;
     for (const char *p = text; p; p = p[n] ? p + n + 1 : NULL) {
-        n = strcspn(p, ",");
-        const char *name = at_strndup(b->net->arena, p, n);
+        n = name_length(&computed, p);
+        const char *name = at_strndup(b->net->arena, p, n ? n : strcspn(p, ","));
+        if (!n) return fail_computed(b, &computed, name);
         for (int i = 0; i < g->outputs.len; i++)
             if (!strcmp(g->outputs.data[i].name, name))
                 return at_fail(b->err, AT_E_USAGE, "--until %s: \"%s\" is given twice", text, name);
-        AT_TRY(check_computed(b, g, name));
         *at_push(b->net->arena, &g->outputs) = (net_port){.name = name};
     }
     return AT_OK;

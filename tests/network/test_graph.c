@@ -144,6 +144,34 @@ static void until(void **state) {
     }
 }
 
+/* A name may have commas: the longest one that is there counts. */
+static void until_with_commas(void **state) {
+    (void)state;
+    static const struct {
+        const char *until, *names[2];
+    } rows[] = {
+        {"a,b", {"a,b"}}, {"b,a", {"b", "a"}}, {"a,b,b", {"a,b", "b"}}, {"b,a,b", {"b", "a,b"}}};
+    for (size_t i = 0; i <= sizeof rows / sizeof *rows; i++) {
+        const bool is_wrong = i == sizeof rows / sizeof *rows;
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "4");
+        onnx_node(&g, "Relu", "x", "a", "");
+        onnx_node(&g, "Neg", "a", "a,b", "");
+        onnx_node(&g, "Abs", "a", "b", "");
+        onnx_output(&g, "b");
+        const at_net_options o = {.until = is_wrong ? "a,b,c" : rows[i].until};
+        if (is_wrong) {
+            onnx_expect_refused(&g, 13, &o, AT_E_USAGE, "\"c\" is no output of a node");
+            continue;
+        }
+        at_net *net = onnx_open_as(arena, &g, 13, &o);
+        assert_int_equal(net->outputs.len, rows[i].names[1] ? 2 : 1);
+        for (int k = 0; k < net->outputs.len; k++)
+            assert_string_equal(net->values.data[net->outputs.data[k]].name, rows[i].names[k]);
+        at_net_close(net);
+    }
+}
+
 static void cycle(void **state) {
     (void)state;
     onnx_graph g = {0};
@@ -219,6 +247,7 @@ int main(void) {
         cmocka_unit_test(refused),
         cmocka_unit_test(unnamed),
         cmocka_unit_test(until),
+        cmocka_unit_test(until_with_commas),
         cmocka_unit_test(cycle),
         cmocka_unit_test(unordered),
     };
