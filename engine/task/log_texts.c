@@ -141,14 +141,18 @@ static void note_texts(void *ctx, const char *line) {
     if (name && text && at_is_template_name(name)) note_text(t, name, text);
 }
 
-/* Records of a name that a template has, too. */
+/* Records of a name that a built-in template has, too. */
 typedef struct named_records {
-    at_arena *scratch;
+    int number; /* of the text */
     const char *name;
     const at_template_row *row;
     at_text last;           /* arguments, of the record before */
     bool is_any, is_of_row; /* one of the name; one with arguments that the template takes */
 } named_records;
+typedef struct shared_names {
+    at_arena *scratch;
+    AT_VEC(named_records) of;
+} shared_names;
 
 /* Is it that name, or one with stages behind it? */
 static bool begins_with_name(const char *task, const char *name) {
@@ -156,47 +160,65 @@ static bool begins_with_name(const char *task, const char *name) {
     return n && !strncmp(task, name, n) && (!task[n] || task[n] == '+');
 }
 
-static void look_at_record(void *ctx, const char *line) {
-    named_records *b = ctx;
-    at_record r;
+static void count_record(named_records *b, at_arena *scratch, const at_record *r) {
     at_task *task;
-    if (b->is_of_row || is_text(line)) return;
-    at_arena_reset(b->scratch);
-    if (at_record_parse(b->scratch, line, strlen(line), &r, NULL) != AT_OK) return;
-    if (!begins_with_name(r.task, b->name) && !begins_with_name(r.task, b->row->record_name))
+    if (!begins_with_name(r->task, b->name) && !begins_with_name(r->task, b->row->record_name))
         return;
-    const char *args = at_json_text(b->scratch, r.args);
+    const char *args = at_json_text(scratch, r->args);
     if (b->is_any && !strcmp(args, at_text_str(&b->last))) return;
     at_text_clear(&b->last);
     at_text_add(&b->last, args);
     b->is_any = true;
-    b->is_of_row = at_task_open(b->scratch, b->row, args, "", &task, NULL) == AT_OK;
+    b->is_of_row = at_task_open(scratch, b->row, args, "", &task, NULL) == AT_OK;
 }
 
-/* Records of the name are of a log's text: none of them is of the template that is built in. */
-static bool is_of_text(texts *t, const char *const *paths, int n, const char *name,
-                       const at_template_row *row) {
-    named_records b = {.scratch = t->scratch, .name = name, .row = row};
-    if (at_template_file(row) || at_template_own_text(row)) return false;
-    for (int i = 0; i < n; i++) each_line(paths[i], look_at_record, &b);
-    at_text_free(&b.last);
-    return b.is_any && !b.is_of_row;
+static void look_at_record(void *ctx, const char *line) {
+    shared_names *names = ctx;
+    at_record r;
+    if (is_text(line)) return;
+    at_arena_reset(names->scratch);
+    if (at_record_parse(names->scratch, line, strlen(line), &r, NULL) != AT_OK) return;
+    for (int i = 0; i < names->of.len; i++)
+        if (!names->of.data[i].is_of_row) count_record(&names->of.data[i], names->scratch, &r);
+}
+
+static void add_computation(const texts *t, int i) {
+    (void)at_user_computation_add(t->names.keys.data[i], t->of.data[i].text, NULL);
+}
+
+/* Texts whose names built-in templates have count where the logs have records of the name, and none
+ * of these is of the template. */
+static void add_before_built_in(const texts *t, shared_names *names, const char *const *paths,
+                                int n) {
+    for (int i = 0; i < n && names->of.len; i++) each_line(paths[i], look_at_record, names);
+    for (int i = 0; i < names->of.len; i++) {
+        named_records *b = &names->of.data[i];
+        if (b->is_any && !b->is_of_row) add_computation(t, b->number);
+        at_text_free(&b->last);
+    }
+}
+
+static void add_all(texts *t, const char *const *paths, int n, bool before_built_in) {
+    shared_names shared = {.scratch = t->scratch};
+    const at_template_row *row;
+    for (int i = 0; i < t->of.len; i++) {
+        const char *name = t->names.keys.data[i];
+        if (at_template_find(name, &row, NULL) != AT_OK) add_computation(t, i);
+        else if (before_built_in && !at_template_file(row) && !at_template_own_text(row))
+            *at_push(t->arena, &shared.of) =
+                (named_records){.number = i, .name = name, .row = row};
+    }
+    add_before_built_in(t, &shared, paths, n);
 }
 
 void at_log_texts_load(const char *const *paths, int n, bool before_built_in) {
     for (int k = 0; k < n; k++) {
         texts t = {.arena = at_arena_new(), .scratch = at_arena_new()};
-        const at_template_row *row;
         t.tasks.arena = t.names.arena = t.arena;
         each_line(paths[k], note_tasks, &t);
         each_line(paths[k], note_texts, &t);
-        for (int i = 0; i < t.of.len; i++) {
-            const char *name = t.names.keys.data[i];
-            if (at_template_find(name, &row, NULL) != AT_OK ||
-                (before_built_in && is_of_text(&t, paths, n, name, row)))
-                (void)at_user_computation_add(name, t.of.data[i].text, NULL);
-            at_arena_free(t.of.data[i].arena);
-        }
+        add_all(&t, paths, n, before_built_in);
+        for (int i = 0; i < t.of.len; i++) at_arena_free(t.of.data[i].arena);
         at_arena_free(t.scratch);
         at_arena_free(t.arena);
     }
