@@ -171,5 +171,5 @@ at_status at_pick_usable(at_arena *a, const at_engine_options *o, const at_pick_
                                           q.num_logs > 1 ? "a template, there and in the others,"
                                                          : "their template"));
     at_use_counts_end(p, o);
-    return s;
+    return s == AT_E_NO_VALID && p->unfit ? err->status = AT_E_INPUT : s;
 }

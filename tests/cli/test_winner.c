@@ -244,7 +244,7 @@ static void unfit(void **state) {
     assert_non_null(strstr(diff->err, "odd.log:1: no configuration of its task, and not used"));
 
     cli_write("odd.log", WITHOUT_KNOB);
-    cli_expect(3, "./autotune pick_best odd.log");
+    cli_expect(4, "./autotune pick_best odd.log"); /* as apply, run and show say */
     assert_non_null(strstr(cli_expect(0, "./autotune log odd.log")->out,
                            "no valid record that is a configuration of its task"));
     assert_non_null(strstr(cli_expect(0, "./autotune report odd.log -o -")->out,
