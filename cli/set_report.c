@@ -226,7 +226,8 @@ static void add_missing(at_text *out, const layers *all, const at_options *o) {
     at_text_add(out, "\n");
 }
 
-/* Of a template in a file, which a log does not bring along, the layer alone. */
+/* The command names all of the log, or one layer where the template is a file, which a log does not
+ * bring along. */
 static void add_next(at_text *out, const at_set_result *r, const at_layer_result *l,
                      const at_options *o) {
     at_text_add(out, "Next: autotune apply");
