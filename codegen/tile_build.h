@@ -1,6 +1,7 @@
 /* codegen/tile_build.h: what the makers of a tile program share: the state, operations
- * (tile_ops.c), addresses (tile_place.c), statements (tile_value.c) and loops (tile_loop.c). What
- * does not fit a tile sets `failed`, and the caller of at_tile_build() goes on without. */
+ * (tile_ops.c), addresses (tile_place.c), values (tile_value.c), statements (tile_statement.c) and
+ * loops (tile_loop.c). What does not fit a tile sets `failed`, and the caller of at_tile_build()
+ * goes on without. */
 #ifndef AT_CODEGEN_TILE_BUILD_H
 #define AT_CODEGEN_TILE_BUILD_H
 
@@ -167,11 +168,17 @@ int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written);
 int at_build_slot_of(at_builder *b, const at_tile_place *p);
 
 /* tile_value.c */
-int at_build_value(at_builder *b, const at_value *v); /* its virtual register */
+int at_build_value(at_builder *b, const at_value *v);             /* its virtual register */
+double at_build_constant(const at_builder *b, const at_value *v); /* as a register has it */
+/* Does the tensor live in registers, or is it held in them here? */
+bool at_build_is_register(const at_builder *b, int tensor);
+/* The register of an element vector of such a tensor. What is used must have been defined: of a
+ * tile that is cut, another part may do that. */
+at_tile_key *at_build_key(at_builder *b, const at_tile_place *p, bool defines);
 /* Elements of a group along the last axis of what is loaded, where all that moves the address goes
  * over whole groups, and all of these lie in memory; 0: they do not. */
 int at_build_group(const at_low *l, const at_value *load);
-/* Does an operation, a store aside, read this tensor? */
+/* tile_statement.c. Does an operation, a store aside, read this tensor? */
 bool at_build_reads(const at_builder *b, const at_tile_op *op, int tensor);
 void at_build_statement(at_builder *b, const at_ir *n);
 /* tile_dot.c: why terms along a loop that is marked so are no dot product, in this vector (sym; -1:

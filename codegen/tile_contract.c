@@ -5,7 +5,7 @@
  *     m = a * b;  d = x + m    ->    d = x;  d += a * b
  *
  * The first of these is no instruction where x is not used again; a factor that is x is d. Sums are
- * written so at once (tile_value.c). */
+ * written so at once (tile_statement.c). */
 #include "codegen/tile_make.h"
 
 typedef struct contractor {
