@@ -274,7 +274,7 @@ test-cluster: $(B)/autotune $(CLUSTER)
 # encoder beside GNU as; and the program itself, built for it without optimisation: random trees, a search, an
 # agent. Where the packages are not there and cannot be installed, skipped.
 AARCH64 = $(addprefix $(B)/tests/,cli/test_aarch64 cli/test_emulated codegen/test_a64)
-EMULATED = $(addprefix $(B)/aarch64/,autotune $(addprefix tests/codegen/,test_random test_tile_code))
+EMULATED = $(addprefix $(B)/aarch64/,autotune $(addprefix tests/codegen/,test_random test_tile_code test_made_tiles))
 test-aarch64: $(B)/autotune $(AARCH64)
 	@tools/deps aarch64 || echo "make test-aarch64: skipped, what needs these packages"
 	@$(BUILD) CROSS=aarch64-linux-gnu B=$(B)/aarch64 CC=aarch64-linux-gnu-gcc CFLAGS=-O0 $(EMULATED) >$(B)/aarch64.log 2>&1 || \

@@ -35,6 +35,7 @@ static void code_is_right(void **state) {
     need_programs();
     cli_expect(0, "AT_COUNT=40 %s/tests/codegen/test_random", emulated);
     cli_expect(0, "%s/tests/codegen/test_tile_code", emulated);
+    cli_expect(0, "%s/tests/codegen/test_made_tiles", emulated);
 }
 
 /* Records name the target as AutoTVM does for boards, the core by its number. */

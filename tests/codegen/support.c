@@ -34,3 +34,12 @@ at_program *program_of(at_arena *a, const program *p) {
     CALL(at_program_verify(a, built, &err));
     return built;
 }
+
+at_low *lowered_for(at_arena *a, const program *p, at_dialect dialect, const at_target *target,
+                    const char *until) {
+    const at_lower_options o = {
+        .dialect = dialect, .target = target, .name = p->name, .verify = true};
+    at_low *l;
+    CALL(at_lower_until(a, program_of(a, p), &o, until, &l, &err));
+    return l;
+}

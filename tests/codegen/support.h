@@ -30,6 +30,9 @@ typedef struct program {
     const char *name, *sizes, *compute, *tree;
 } program;
 at_program *program_of(at_arena *a, const program *p); /* built and verified */
+/* The same, lowered until that pass, verified after each. */
+at_low *lowered_for(at_arena *a, const program *p, at_dialect dialect, const at_target *target,
+                    const char *until);
 
 /* A 3x3 convolution as im2col and a product, whose last panel may be a shorter one. */
 #define CONV_COMPUTE                                                                               \

@@ -19,10 +19,7 @@ static const at_tile *product(at_arena *a, const char *isa, int terms, int outer
                        "y[m:M, n:N] = sum(k:K) x[m, k]*w[k, n]\n",
                        "ko, ki, mi:unroll, ni:vec =>\n"
                        "    @y = mi, ni  // {ko, ki}/k\n"};
-    at_low *l;
-    at_lower_options o = {
-        .dialect = AT_DIALECT_GNU, .target = at_target_find(isa), .name = "k", .verify = true};
-    CALL(at_lower_until(a, program_of(a, &p), &o, "tiles", &l, &err));
+    at_low *l = lowered_for(a, &p, AT_DIALECT_GNU, at_target_find(isa), "tiles");
     assert_int_equal(l->tiles.len, 1);
     return l->tiles.data[0];
 }

@@ -31,14 +31,12 @@ static const double g[ROWS][TAPS] = {{0.1, 0, 0},         {0.7, -0.3, 0.9},   {0
 /* The largest error of an element, in halves of the distance to the next float. */
 static double largest_error(const program *p, const at_target *target) {
     at_arena *a = at_arena_new();
-    at_low *l;
-    at_lower_options o = {.dialect = AT_DIALECT_TCC, .target = target, .name = "k", .verify = true};
     float w[TAPS][X], u[ROWS][X];
     at_rng rng;
     at_rng_seed(&rng, 5, 1);
     for (int i = 0; i < TAPS * X; i++)
         w[i / X][i % X] = (float)((double)at_rng_below(&rng, 1 << 30) / (1 << 28) - 2);
-    CALL(at_lower_until(a, program_of(a, p), &o, "tiles", &l, &err));
+    at_low *l = lowered_for(a, p, AT_DIALECT_TCC, target, "tiles");
     const at_tile *t = NULL;
     for (int i = 0; i < l->tiles.len && !t; i++)
         if (l->tiles.data[i]->num_slots == 2 && l->tiles.data[i]->num_ops > 3 * X / 16)
@@ -90,11 +88,8 @@ static void beside_a_copy(void **state) {
     const at_target *target;
     for (int i = 0; (target = at_target_at(i)); i++) {
         at_arena *a = at_arena_new();
-        at_low *l;
-        at_lower_options o = {
-            .dialect = AT_DIALECT_TCC, .target = target, .name = "k", .verify = true};
         int num = 0;
-        CALL(at_lower_until(a, program_of(a, &p), &o, "tiles", &l, &err));
+        at_low *l = lowered_for(a, &p, AT_DIALECT_TCC, target, "tiles");
         for (int k = 0; k < l->tiles.len; k++) {
             const at_tile *t = l->tiles.data[k];
             for (int slot = 0; slot < t->num_slots; slot++)

@@ -19,11 +19,8 @@ static const program copies[] = {
 
 static void check(const program *p, const at_target *target, const float *x) {
     at_arena *a = at_arena_new();
-    at_low *l;
     float o[COLUMNS * ROWS] = {0};
-    at_lower_options options = {
-        .dialect = AT_DIALECT_TCC, .target = target, .name = p->name, .verify = true};
-    CALL(at_lower_until(a, program_of(a, p), &options, "emit", &l, &err));
+    at_low *l = lowered_for(a, p, AT_DIALECT_TCC, target, "emit");
     for (int i = 0; i < l->tiles.len; i++)
         if (!target->encode(a, l->tiles.data[i]))
             fail_msg("%s for %s: tile %s is not encoded", p->name, target->name,

@@ -7,10 +7,7 @@
 
 /* The only tile of a program. */
 static const at_tile *tile_of(at_arena *a, const program *p, const char *isa) {
-    at_low *l;
-    at_lower_options o = {
-        .dialect = AT_DIALECT_GNU, .target = at_target_find(isa), .name = "k", .verify = true};
-    CALL(at_lower_until(a, program_of(a, p), &o, "tiles", &l, &err));
+    at_low *l = lowered_for(a, p, AT_DIALECT_GNU, at_target_find(isa), "tiles");
     assert_int_equal(l->tiles.len, 1);
     return l->tiles.data[0];
 }
@@ -262,13 +259,8 @@ static void cut_sums(void **state) {
          "n, k0, k1:vec =>\n    @y = n // {k0, k1}/k\n"}};
     for (int i = 0; i < 2; i++) {
         at_arena *a = at_arena_new();
-        at_low *l;
-        at_lower_options o = {.dialect = AT_DIALECT_GNU,
-                              .target = at_target_find("avx2"),
-                              .name = "k",
-                              .verify = true};
         int cut = 0;
-        CALL(at_lower_until(a, program_of(a, &programs[i]), &o, "tiles", &l, &err));
+        at_low *l = lowered_for(a, &programs[i], AT_DIALECT_GNU, at_target_find("avx2"), "tiles");
         for (int t = 0; t < l->tiles.len; t++) {
             const at_tile *tile = l->tiles.data[t];
             cut += tile->num_trips > 0;
@@ -306,12 +298,7 @@ static void loops_that_never_run(void **state) {
     static const char *const sets[] = {"sse2", "avx2", "avx512", "neon"};
     for (int i = 0; i < 4; i++) {
         at_arena *a = at_arena_new();
-        at_low *l;
-        at_lower_options o = {.dialect = AT_DIALECT_GNU,
-                              .target = at_target_find(sets[i]),
-                              .name = "k",
-                              .verify = true};
-        CALL(at_lower_until(a, program_of(a, &p), &o, "tiles", &l, &err));
+        at_low *l = lowered_for(a, &p, AT_DIALECT_GNU, at_target_find(sets[i]), "tiles");
         assert_int_equal(calls_of(l->root, "tile_13x4", false, true), 2);
         assert_int_equal(calls_of(l->root, "tile_13x4", false, false), 0);
         at_arena_free(a);

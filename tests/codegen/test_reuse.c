@@ -22,15 +22,11 @@ static found count(const at_low *l, at_tile_kind kind) {
     return f;
 }
 
-static const at_low *lowered_for(at_arena *a, const program *p, const char *isa) {
-    at_low *l;
-    at_lower_options o = {
-        .dialect = AT_DIALECT_GNU, .target = at_target_find(isa), .name = "k", .verify = true};
-    CALL(at_lower_until(a, program_of(a, p), &o, "tiles", &l, &err));
-    return l;
+static const at_low *tiles_for(at_arena *a, const program *p, const char *isa) {
+    return lowered_for(a, p, AT_DIALECT_GNU, at_target_find(isa), "tiles");
 }
 
-static const at_low *lowered(at_arena *a, const program *p) { return lowered_for(a, p, "avx512"); }
+static const at_low *lowered(at_arena *a, const program *p) { return tiles_for(a, p, "avx512"); }
 
 /* As many terms in loops as each of the others there has, times `rows`; how many quotients. */
 static void expect(const program *p, int rows, at_tile_kind other, found quotients) {
@@ -207,7 +203,7 @@ static void products(void **state) {
                                          "o[x:X] = %s\n",
                                          cases[i].value);
             const program p = {"products", "X=4", text, "x:vec =>\n    @o = x\n"};
-            const at_low *l = lowered_for(a, &p, apart ? "sse2" : "avx2");
+            const at_low *l = tiles_for(a, &p, apart ? "sse2" : "avx2");
             for (int k = 0; k < KINDS; k++) {
                 int n = count(l, (at_tile_kind)kinds[k]).outside;
                 int expected = apart ? cases[i].apart[k] : cases[i].fused[k];
@@ -240,7 +236,7 @@ static void loads(void **state) {
                               "i0, k, j0, i1:unroll, j1:vec =>\n"
                               "    @c = {i0, i1}/i, {j0, j1}/j // k\n"};
     at_arena *a = at_arena_new();
-    const at_low *l = lowered_for(a, &p, "avx2");
+    const at_low *l = tiles_for(a, &p, "avx2");
     assert_int_equal(count_at(l, AT_T_BCAST, 2), 4);
     assert_int_equal(count_at(l, AT_T_BCAST, 3), 0);
     assert_int_equal(count_at(l, AT_T_FMA, 3), 4);

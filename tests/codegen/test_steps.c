@@ -6,10 +6,7 @@
 static int64_t floats_kept(const char *compute, const char *sizes, const char *tree) {
     at_arena *a = at_arena_new();
     const program p = {"steps", sizes, compute, tree};
-    at_low *l;
-    at_lower_options o = {
-        .dialect = AT_DIALECT_GNU, .target = at_target_find("avx2"), .name = "k", .verify = true};
-    CALL(at_lower_until(a, program_of(a, &p), &o, "buffers", &l, &err));
+    at_low *l = lowered_for(a, &p, AT_DIALECT_GNU, at_target_find("avx2"), "buffers");
     const int64_t bytes = l->workspace_bytes + l->thread_bytes;
     at_arena_free(a);
     return bytes / 4;

@@ -45,11 +45,7 @@ static void list_tiles(const at_low *l, char *out, size_t size) {
 }
 
 static at_low *lowered(at_arena *a, const program *of, at_dialect dialect, const char *isa) {
-    const at_lower_options o = {
-        .dialect = dialect, .name = "k", .verify = true, .target = at_target_find(isa)};
-    at_low *l;
-    CALL(at_lower_until(a, program_of(a, of), &o, "tiles", &l, &err));
-    return l;
+    return lowered_for(a, of, dialect, at_target_find(isa), "tiles");
 }
 
 /* The tiles of such a program with avx2, none of which the tool has something to say about. */
