@@ -6,6 +6,7 @@
 
 typedef struct at_operator at_operator;
 int at_operator_count(void);
+/* NULL: there are no more. Behind those that count are templates, which are listed as such. */
 const at_operator *at_operator_at(int i);
 const char *at_operator_name(const at_operator *p);
 const char *at_operator_help(const at_operator *p);
