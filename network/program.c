@@ -34,8 +34,21 @@ at_status at_net_program_plan(const at_net *net, const at_net_build *b, at_net_p
     return at_net_find_ways(out, err);
 }
 
+/* Whoever does not only look at a program runs its kernels here, if only to pack weights. */
+static at_status check_runs_here(const at_net_build *b, at_error *err) {
+    const char *isa = b->engine.isa;
+    if (!isa || b->without_weights || at_target_check(at_engine_target(&b->engine), err) == AT_OK)
+        return AT_OK;
+    return at_fail(err, AT_E_USAGE,
+                   "--isa %s: a network's weights are packed by its own kernels, which do not run "
+                   "here: this CPU (%s) has %s; show takes any set",
+                   isa, at_cpu_facts()->name, at_target_here()->name);
+}
+
 at_status at_net_program_new(const at_net *net, const at_net_build *b, at_net_program *out,
                              at_error *err) {
+    *out = (at_net_program){0};
+    AT_TRY(check_runs_here(b, err));
     AT_TRY(at_net_program_plan(net, b, out, err));
     out->without_weights = b->without_weights;
     out->threads = b->engine.threads > 1 ? (int)b->engine.threads : 1;

@@ -1,4 +1,5 @@
 /* A network on the command line: from the file to a program, and what is refused. */
+#include "engine/measure/target_here.h"
 #include "runtime/cpu.h"
 #include "tests/cli/cli_test.h"
 
@@ -343,6 +344,22 @@ static void several_sizes(void **state) {
     cli_expect(0, "test ! -e other.c");
 }
 
+/* Weights are packed by the network's kernels: a set of another architecture is refused, and told.
+ */
+static void sets_of_others(void **state) {
+    (void)state;
+    const char *const other =
+        at_target_check(at_target_find("neon"), NULL) == AT_OK ? "avx2" : "neon";
+    make_model();
+    const cli_result *r =
+        cli_expect(2, "./autotune apply net.onnx --dim N=1 --isa %s -o of_others.c", other);
+    expect_text(r->err, "a network's weights are packed by its own kernels, which do not run here");
+    cli_expect(0, "test ! -e of_others.c");
+    r = cli_expect(2, "./autotune run net.onnx --dim N=1 --isa %s", other);
+    expect_text(r->err, "do not run here: this CPU");
+    cli_expect(0, "./autotune show net.onnx --dim N=1 --isa %s", other);
+}
+
 /* Each size for each set; a set that the CPU is said to lack leaves all sizes to the next one. */
 static void sizes_and_sets(void **state) {
     (void)state;
@@ -412,12 +429,19 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_file_to_program), cmocka_unit_test(another_way),
-        cmocka_unit_test(held_to_an_error),     cmocka_unit_test(parts_without_the_model),
-        cmocka_unit_test(states_of_caches),     cmocka_unit_test(missing_way),
-        cmocka_unit_test(weights_walked),       cmocka_unit_test(not_finite),
-        cmocka_unit_test(several_sizes),        cmocka_unit_test(sizes_and_sets),
-        cmocka_unit_test(names_of_sizes),       cmocka_unit_test(refused),
+        cmocka_unit_test(from_file_to_program),
+        cmocka_unit_test(another_way),
+        cmocka_unit_test(held_to_an_error),
+        cmocka_unit_test(parts_without_the_model),
+        cmocka_unit_test(states_of_caches),
+        cmocka_unit_test(missing_way),
+        cmocka_unit_test(weights_walked),
+        cmocka_unit_test(not_finite),
+        cmocka_unit_test(several_sizes),
+        cmocka_unit_test(sizes_and_sets),
+        cmocka_unit_test(sets_of_others),
+        cmocka_unit_test(names_of_sizes),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
