@@ -98,9 +98,9 @@ static void add_group(at_text *out, const at_log_group *g) {
     add_count(out, g->copies, "with the code of another");
     at_text_add(out, "; ");
     at_text_add_span(out, g->first_s, g->last_s);
-    at_text_add(out, ", of which ");
+    at_text_add(out, "; trials took ");
     at_text_add_time(out, g->spent_s);
-    at_text_add(out, " measuring\n");
+    at_text_add(out, " together\n");
     if (is_changed(g))
         at_text_add(out,
                     "  of another version of its template: used with --accept-changed alone\n");

@@ -110,11 +110,12 @@ static const char *as_given(const char *word) {
     return file ? file : word;
 }
 
-/* "--args N=1 H=56": the second word was meant to be of the first. */
+/* "--args N=1 H=56", or "conv2d N=1,H=56": a word that was meant to be of --args. */
 static bool was_meant_as_args(const at_options *o, const char *word) {
     const char *equals = strchr(word, '=');
-    return o->request.args && strchr(o->request.args, '=') && equals && equals > word &&
-           word[strcspn(word, "/ .")] == '\0';
+    const bool has_names = o->request.args ? strchr(o->request.args, '=') != NULL
+                                           : at_option_is_of(at_option_find("--args"), o->verb);
+    return has_names && equals && equals > word && word[strcspn(word, "/ .")] == '\0';
 }
 
 /* The space, and the derivation, are of one template. */
@@ -172,10 +173,14 @@ static at_status check_use(const at_options *o, at_error *err) {
     if (o->num_operands) AT_TRY(refuse_operator(o, err));
     if (o->num_operands > verb->max_operands &&
         was_meant_as_args(o, o->operands[verb->max_operands]))
-        return at_fail(err, AT_E_USAGE,
-                       "unexpected word \"%s\": arguments are separated by commas: --args %s,%s",
-                       o->operands[verb->max_operands], o->request.args,
-                       o->operands[verb->max_operands]);
+        return o->request.args
+                   ? at_fail(err, AT_E_USAGE,
+                             "unexpected word \"%s\": arguments are separated by commas: --args "
+                             "%s,%s",
+                             o->operands[verb->max_operands], o->request.args,
+                             o->operands[verb->max_operands])
+                   : at_fail(err, AT_E_USAGE, "unexpected word \"%s\": write --args %s",
+                             o->operands[verb->max_operands], o->operands[verb->max_operands]);
     if (o->num_operands > verb->max_operands)
         return at_fail(err, AT_E_USAGE, "unexpected word \"%s\": autotune %s%s%s [options]",
                        as_given(o->operands[verb->max_operands]), verb->name,

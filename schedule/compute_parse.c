@@ -165,6 +165,17 @@ static at_status parse_decl(parser *p, at_tensor *t) {
     return t->role == AT_ROLE_INDEX ? AT_OK : take_type(p, t);
 }
 
+/* What a declaration may have where it does not end. */
+static const char *after_decl(parser *p, const at_tensor *t) {
+    at_text list = {0};
+    if (t->role == AT_ROLE_INDEX || t->type || p->lex.kind != AT_TOK_NAME)
+        return "expected a new line";
+    for (int i = 0; i < AT_TYPE_COUNT; i++)
+        at_text_addf(&list, "%s%s", i ? ", " : "expected a type (", at_type_of((at_type)i)->name);
+    at_text_add(&list, ") or a new line");
+    return at_text_take(p->arena, &list);
+}
+
 /* name ":" expr [".." expr] */
 static at_status parse_reduction(parser *p, axis_list *axes) {
     int line = p->lex.line, col = p->lex.col;
@@ -425,8 +436,7 @@ static at_status parse_tensor(parser *p) {
     else AT_TRY(parse_decl(p, &t));
     t.axes = axes.data;
     if (p->lex.kind != AT_TOK_END && !starts_line(&p->lex))
-        return FAIL(p,
-                    named ? "expected an operator, 'where' or a new line" : "expected a new line");
+        return FAIL(p, named ? "expected an operator, 'where' or a new line" : after_decl(p, &t));
     if (known) return check_same(p, known, &t, line, col);
     *at_push(p->arena, &p->tensors) = t;
     return AT_OK;

@@ -114,7 +114,7 @@ static at_status new_name(te_reader *r, at_lex *l, int most, const char **out, b
     char *name = at_strndup(r->arena, l->start, (size_t)l->length);
     *known = at_symbol_find(r->symbols, name) >= 0;
     if (*known && !at_lex_place_of(l, l->line).file)
-        return at_lex_fail(l, r->err, "a second \"%s\"", name);
+        return at_lex_fail_at(l, l->line, l->col, r->err, "\"%s\" is declared twice", name);
     if (r->symbols->names.len >= most) return at_lex_fail(l, r->err, "more than %d names", most);
     at_symbol_add(r->arena, r->symbols, name); /* or finds it */
     *out = name;

@@ -35,7 +35,7 @@ static at_status take_name(at_template *t, at_lex *l, const char **out, at_error
     if (l->kind != AT_TOK_NAME) return at_lex_fail(l, err, "expected a name");
     char *name = at_strndup(t->arena, l->start, (size_t)l->length);
     if (at_symbol_find(&t->symbols, name) >= 0 || at_args_find(t, name, strlen(name)))
-        return at_lex_fail_at(l, l->line, l->col, err, "a second \"%s\"", name);
+        return at_lex_fail_at(l, l->line, l->col, err, "\"%s\" is declared twice", name);
     *out = name;
     return at_lex_next(l, err);
 }

@@ -354,7 +354,8 @@ static void refusals(void **state) {
     (void)state;
     refused("args N=8\nx[N] : input\nk[N] : index s8\ny[i:N] = x[k[i]]\n",
             "an index holds 32-bit integers, or s64");
-    refused("args N=8\nx[N] : input u9\ny[i:N] = x[i]\n", "expected a new line");
+    refused("args N=8\nx[N] : input u9\ny[i:N] = x[i]\n",
+            "expected a type (f32, s32, s16, s8, u8, f16, bf16, bool) or a new line, got 'u9'");
     refused("args N=8\nx[N] : input\ny[i:N] : u9 = x[i]\n",
             "expected output, in and an input, or a type of elements");
     refused("args N=8\nx[N] : weight s64\ny[i:N] = x[i]\n", "weights are s32 or narrower");

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "codegen/target.h"
+#include "codegen/codegen_int.h"
 #include "schedule/schedule.h"
 #include "tests/cpu.h"
 #include "tests/schedule/examples.h"

@@ -220,7 +220,8 @@ static const struct {
                         "table has names for its "
                         "axes: k[i:5] = .., got '='\nk[2] = {1, 2}\n     ^"},
     {"x[N] : input y[N] : input",
-     "c:1:14: expected a new line, got 'y'\nx[N] : input y[N] : input\n             ^"},
+     "c:1:14: expected a type (f32, s32, s16, s8, u8, f16, bf16, bool) or a new line, got "
+     "'y'\nx[N] : input y[N] : input\n             ^"},
     {"x[N] : input\nx[M] : input", "c:2:1: \"x\" is defined twice\nx[M] : input\n^"},
     {"x[1.5] : input", "c:1:3: an extent is an integer\nx[1.5] : input\n  ^"},
     {"x[n] : input", "c:1:3: unknown name \"n\"\nx[n] : input\n  ^"},

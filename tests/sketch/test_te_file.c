@@ -90,7 +90,7 @@ static void refused(void **state) {
          "dir/my.te:1:10: expected a whole number from 1 to 2^53, got '0'\n  args N=0 # none\n"},
         {"args N=0\n", "dir/my.te:1:8: expected a whole number from 1 to 2^53"},
         {"args N=1 M=2\n", "dir/my.te:1:10: expected ','"},
-        {"args N=1\nsizes N=2\n", "dir/my.te:2:7: a second \"N\""},
+        {"args N=1\nsizes N=2\n", "dir/my.te:2:7: \"N\" is declared twice\nsizes N=2"},
         {"args N=1\nsizes X=\n",
          "dir/my.te:2:9: expected a value, got the end\nsizes X=\n        ^"},
         {"args N=4\nA[N] : input\nout[i:N] = B[i]\n", "dir/my.te:3:12: unknown tensor \"B\""},
