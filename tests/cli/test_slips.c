@@ -36,7 +36,7 @@ static void messages(void **state) {
         {"conv2d_nhwc --args N=1 H=56",
          "unexpected word \"H=56\": arguments are separated by commas: --args N=1,H=56", 2},
         {"conv2d_nhwc N=1,H=56", "unexpected word \"N=1,H=56\": write --args N=1,H=56", 2},
-        {"log a.log N=1", "unexpected word \"N=1\": autotune log LOG", 2},
+        {"replay a.log N=1", "unexpected word \"N=1\": autotune replay LOG", 2},
         {"conv2d_nhwc --args N=1 more.log", "unexpected word \"more.log\": autotune tune TEMPLATE",
          2},
         {"conv2",

@@ -262,7 +262,7 @@ static void of_no_task(void **state) {
         const char *verb;
         int status;
     } verbs[] = {
-        {"pick_best", 3}, {"verify", 7},      {"apply --log", 4}, {"run matmul_add --log", 4},
+        {"pick_best", 4}, {"verify", 7},      {"apply --log", 4}, {"run matmul_add --log", 4},
         {"log", 0},       {"report -o -", 0}, {"plot", 0}};
     (void)state;
     for (int i = 0; i < 3; i++) {
