@@ -88,7 +88,12 @@ static at_status write_output(const at_options *o, int records, const at_text *t
 }
 
 static at_status convert(const at_options *o, conversion *c, at_text *text, at_error *err) {
-    at_exchange x = {.arena = c->arena, .split_part = split_part, .loss = take_loss, .ctx = c};
+    at_exchange x = {.arena = c->arena,
+                     .split_part = split_part,
+                     .text_of = at_log_text_of,
+                     .take_text = at_log_text_take,
+                     .loss = take_loss,
+                     .ctx = c};
     const at_file_format *from, *to = at_file_format_find(o->to);
     at_record *records;
     int n;

@@ -123,11 +123,22 @@ static const at_record *without_bounds(const at_exchange *x, const at_record *re
     return all;
 }
 
+/* Each text once, before the first record that needs it. */
+static void print_log(const at_exchange *x, const at_record *records, int n, at_text *out) {
+    at_key_map seen = {.arena = x->arena};
+    for (int i = 0; i < n; i++) {
+        const int before = seen.keys.len;
+        const char *text = x->text_of ? x->text_of(x->arena, &records[i]) : NULL;
+        if (text && at_key_map_add(&seen, text) == before) at_text_addf(out, "#%s\n", text);
+        at_record_print(out, &records[i]);
+    }
+}
+
 at_status at_exchange_print(const at_exchange *x, const at_file_format *format,
                             const at_record *records, int n, at_text *out, at_error *err) {
     if (!n) return at_fail(err, AT_E_INPUT, "there are no records to convert");
     if (!format->print) {
-        for (int i = 0; i < n; i++) at_record_print(out, &records[i]);
+        print_log(x, records, n, out);
         return AT_OK;
     }
     for (int i = 1; i < n; i++) {

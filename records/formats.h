@@ -10,6 +10,10 @@ typedef struct at_exchange {
     /* The first part of knob number `knob`, which the record leaves open (-1); 0 or less: not
      * known. May be NULL. */
     int64_t (*split_part)(void *ctx, const at_record *r, int knob);
+    /* The text of the record's computation as a log has it, "te {"name": .., "text": ..}", and what
+     * a file tells of one, before its records are read. NULL: there is none. May be NULL. */
+    const char *(*text_of)(at_arena *a, const at_record *r);
+    void (*take_text)(const char *name, const char *text);
     at_warn_fn *loss; /* told each field that is dropped: "lost: tvm_version (3 records)" */
     at_warn_fn *warn; /* of log readers */
     void *ctx;

@@ -75,6 +75,8 @@ static void print(const at_exchange *x, const at_record *records, int n, at_text
         at_text_add(out, ", \"extra\": ");
         at_extra_print(out, &extra);
     }
+    const char *text = x->text_of ? x->text_of(x->arena, first) : NULL;
+    if (text) at_text_addf(out, ", \"te\": %s", text + strlen("te "));
     at_text_add(out, "}}, \"results\": [");
     int64_t numbers = 0, tolerance = 0;
     for (int i = 0; i < n; i++) {
@@ -206,7 +208,10 @@ static at_status read_file(const at_exchange *x, const at_json *file, const char
     if (!at_json_is(results, AT_JSON_ARRAY))
         return at_fail(err, AT_E_INPUT, "no array \"results\"");
     const at_json *ours = at_json_get(at_json_get(file, "metadata"), "autotune");
-    const at_json *args = at_json_get(ours, "args"), *extra = at_json_get(ours, "extra");
+    const at_json *args = at_json_get(ours, "args"), *extra = at_json_get(ours, "extra"),
+                  *te = at_json_get(ours, "te");
+    const char *of = at_json_string_in(te, "name"), *text = at_json_string_in(te, "text");
+    if (of && text && x->take_text) x->take_text(of, text);
     at_record first = {.task = at_json_string_or(at_json_get(ours, "task"), name),
                        .target = at_json_string_or(at_json_get(ours, "target"), "ext_dev"),
                        .args =

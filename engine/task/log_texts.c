@@ -10,7 +10,6 @@
 #include "engine/task/user_template.h"
 #include "records/comments.h"
 #include "records/log.h"
-#include "records/record.h"
 
 enum {
     MOST_TEXT = 64 << 10,
@@ -33,6 +32,16 @@ const char *at_log_text_line(at_arena *a, const at_template_row *row) {
     at_text_add_json_string(&line, text);
     at_text_add(&line, "}");
     return at_text_take(a, &line);
+}
+
+const char *at_log_text_of(at_arena *a, const at_record *r) {
+    const at_template_row *row;
+    return at_template_find(r->task, &row, NULL) == AT_OK ? at_log_text_line(a, row) : NULL;
+}
+
+void at_log_text_take(const char *name, const char *text) {
+    if (at_is_template_name(name) && strlen(text) <= MOST_TEXT)
+        (void)at_user_computation_add(name, text, NULL);
 }
 
 /* NULL: nothing is there, or no log, such as a disk's image, which would take long to read. */
@@ -183,7 +192,7 @@ static void look_at_record(void *ctx, const char *line) {
 }
 
 static void add_computation(const texts *t, int i) {
-    (void)at_user_computation_add(t->names.keys.data[i], t->of.data[i].text, NULL);
+    at_log_text_take(t->names.keys.data[i], t->of.data[i].text);
 }
 
 /* Texts whose names built-in templates have count where the logs have records of the name, and none
@@ -205,8 +214,7 @@ static void add_all(texts *t, const char *const *paths, int n, bool before_built
         const char *name = t->names.keys.data[i];
         if (at_template_find(name, &row, NULL) != AT_OK) add_computation(t, i);
         else if (before_built_in && !at_template_file(row) && !at_template_own_text(row))
-            *at_push(t->arena, &shared.of) =
-                (named_records){.number = i, .name = name, .row = row};
+            *at_push(t->arena, &shared.of) = (named_records){.number = i, .name = name, .row = row};
     }
     add_before_built_in(t, &shared, paths, n);
 }

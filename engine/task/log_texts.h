@@ -5,11 +5,17 @@
 #ifndef AT_ENGINE_LOG_TEXTS_H
 #define AT_ENGINE_LOG_TEXTS_H
 
+#include "records/record.h"
 #include "templates/task.h"
 
 /* The line without its '#', of a task whose template is a computation in a file; NULL: it is none,
  * or its text is too long for a log. In a. */
 const char *at_log_text_line(at_arena *a, const at_template_row *row);
+/* The same of a record's template. */
+const char *at_log_text_of(at_arena *a, const at_record *r);
+/* The computation of that name is known from now on, before a template. What is none is passed
+ * over. */
+void at_log_text_take(const char *name, const char *text);
 /* Does the log at that path have that line, and no later one of another text of its name? */
 bool at_log_text_counts(const char *path, const char *line);
 /* Computations that logs bring along are known from now on, where no template has their name; of

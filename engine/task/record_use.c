@@ -150,11 +150,6 @@ void at_use_counts_end(at_use_counts *p, const at_engine_options *o) {
             o, at_unfit_text(p->arena, p->unfit_log, p->unfit_line, p->unfit, p->unfit_why));
 }
 
-static const char *text_of(at_arena *a, const at_record *r) {
-    const at_template_row *row;
-    return at_template_find(r->task, &row, NULL) == AT_OK ? at_log_text_line(a, row) : NULL;
-}
-
 at_status at_pick_usable(at_arena *a, const at_engine_options *o, const at_pick_request *asked,
                          at_pick **picks, int *num_picks, at_error *err) {
     at_use_counts *p = at_use_counts_new(a, o->accept_changed);
@@ -162,7 +157,7 @@ at_status at_pick_usable(at_arena *a, const at_engine_options *o, const at_pick_
     q.use = at_is_usable;
     q.use_ctx = p;
     q.objective = o->objective;
-    q.judge = (at_pick_judge){at_operator_of_record, at_is_of_this_cpu, text_of};
+    q.judge = (at_pick_judge){at_operator_of_record, at_is_of_this_cpu, at_log_text_of};
     q.warn = o->warn;
     q.warn_ctx = o->ctx;
     at_status s = at_pick_best(a, &q, picks, num_picks, err);

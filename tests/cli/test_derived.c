@@ -416,6 +416,13 @@ static void text_named_as_a_template(void **state) {
     assert_non_null(strstr(r->out, "\ndense 4x16x8  ")); /* its name once */
     assert_int_equal(cli_count_lines(cli_read("picked_named.log"), "{\"input\""), 1);
     assert_null(strstr(cli_expect(0, "./autotune log named.log")->out, "no configuration"));
+    /* A file of another tuner's keeps the text, too. */
+    cli_expect(0, "./autotune convert named.log --to t4 -o named.json && "
+                  "./autotune convert named.json --to log -o back.log");
+    assert_int_equal(cli_count_lines(cli_read("back.log"), "#te {\"name\": \"dense\""), 1);
+    cli_expect(0, "./autotune apply --log back.log -o back.c");
+    cli_expect(0, "grep -q 'const float \\*A, const float \\*B' back.h");
+    cli_expect_verified("back.log", "");
     cli_expect(0, "./autotune dense --args M=2,N=16,K=8 --trials 2 --log named.log");
     assert_non_null(strstr(cli_expect(0, "./autotune run dense --log named.log")->out,
                            "dense M=2,N=16,K=8,bias=0,wb=0\n"));
