@@ -63,8 +63,9 @@ at_status at_compute_whole_limits_c(at_arena *a, const at_compute *c, const int6
 at_status at_compute_double_c(at_arena *a, const at_compute *c, const int64_t *values,
                               const char *entry, at_text *out, int64_t *workspace_bytes,
                               at_error *err);
-/* In double as well, where all sizes are numbers, of inputs and outputs of any type: types is C's of what lies in buf, of inputs
- * and outputs by tensor; index tensors hold whole numbers. buf: inputs, outputs. */
+/* In double as well, where all sizes are numbers, of inputs and outputs of any type: types is C's
+ * of what lies in buf, of inputs and outputs by tensor; index tensors hold whole numbers. buf:
+ * inputs, outputs. */
 at_status at_compute_typed_c(at_arena *a, const at_compute *c, const char *const *types,
                              const char *entry, at_text *out, int64_t *workspace_bytes,
                              at_error *err);

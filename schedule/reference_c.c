@@ -249,8 +249,7 @@ at_status at_compute_double_c(at_arena *a, const at_compute *c, const int64_t *v
 at_status at_compute_typed_c(at_arena *a, const at_compute *c, const char *const *types,
                              const char *entry, at_text *out, int64_t *workspace_bytes,
                              at_error *err) {
-    naive m = {
-        .arena = a, .c = c, .entry = entry, .err = err, .in_double = true, .types = types};
+    naive m = {.arena = a, .c = c, .entry = entry, .err = err, .in_double = true, .types = types};
     return emit_all(&m, out, workspace_bytes);
 }
 
