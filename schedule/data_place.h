@@ -43,7 +43,7 @@ struct data_place {
     int stage;
     int64_t axis[AT_RECURRENCE_AXES];
     data_element elements[PLACE_ELEMENTS];
-    int num, reads, work;
+    int num, reads, work, all_work; /* all_work: of the decisions before */
     bool is_open;       /* it reads what cannot be moved, or more than may keep its value */
     bool sees_rounding; /* is_rounded: some float that was worked out is another one in 32 bits */
     bool is_rounded;

@@ -12,7 +12,8 @@ enum {
     MOST_PLACES = 24,    /* of each, with an element there */
     FEW_PLACES = 4,      /* of each, that each kind beside a turn has one of */
     MOST_FAILED = 12,    /* places at which nothing turns, before one at which something does */
-    BEHIND = 7
+    BEHIND = 7,
+    MOST_ALL_WORK = 1 << 18 /* reads, where sums are read */
 };
 
 /* A comparison, minimum or maximum; what rounds; what becomes an integer, which may be beyond 32
@@ -322,7 +323,9 @@ static bool plant_at(data_place *p, decision d, int64_t point, int number) {
 
 static void plant(data_place *p, decision d) {
     const at_tensor *t = &p->r->c->tensors[p->stage];
-    const int most_work = p->read_sum ? PLACE_OF_SUMS : PLACE_WORK;
+    const int most_work = !p->read_sum                  ? PLACE_WORK
+                          : p->all_work < MOST_ALL_WORK ? PLACE_OF_SUMS
+                                                        : 0;
     int64_t points = 1;
     for (int i = 0; i < axes_of(t); i++) points *= p->r->extents[p->stage][i];
     const int64_t some = p->read_sum ? points : points / 2,
@@ -334,6 +337,7 @@ static void plant(data_place *p, decision d) {
         done += plant_at(p, d, point, (int)done);
         if (n > MOST_FAILED && !done) break;
     }
+    p->all_work += p->work;
     p->served += (int)(done < FEW_PLACES ? done : FEW_PLACES);
 }
 
