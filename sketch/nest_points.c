@@ -11,6 +11,8 @@
  *
  *     p, c, k => @s = p, c // k      ->      p0:para, k, {p1, c}:vec => @s = {p0, p1}/p, c // k
  *
+ * A condition on whole points, such as padding, cuts the lanes where a point begins.
+ *
  * A long sum over points has partial ones side by side, which are joined behind its loops:
  *
  *     c, p => @s = c // p      ->      p0, {p1, c}:vec => @s_parts = p1, c // p0
@@ -56,10 +58,12 @@ static at_status split_points(sketch_state *s, const char *stage, const char *ax
 /* ---- flat: does it suit? --------------------------------------------------------------------- */
 
 /* Do lanes along points and their parts lie side by side, or do all points read the same, or all
- * parts of a point? */
+ * parts of a point? A choice by points cuts whole points off. */
 static bool is_flat(const at_access *x, int points, int parts, int64_t count) {
     const int64_t far = x->stride[points], near = x->stride[parts];
-    if (!x->known || x->by_entry || x->is_cut[points] || x->is_cut[parts]) return false;
+    const bool is_chosen = x->is_guarded && x->from == x->tensor && far == near * count;
+    if (!x->known || x->by_entry || x->is_cut[parts] || (x->is_cut[points] && !is_chosen))
+        return false;
     if (near < 0 || near > MOST_LANE_STEP) return false;
     if (near == 0) return far >= 0 && far <= MOST_LANE_STEP;
     return far == near * count || (far == 0 && near == 1);
@@ -74,6 +78,31 @@ static bool is_packed(const sketch_state *s, int stage, const at_access *x, int 
 /* Does the index of an axis of the lanes decide a condition, or is it a number of the sum? */
 static bool asks_for(const at_expr *e, const void *axis) {
     return e->op == AT_X_NAME && e->ref == *(const int *)axis;
+}
+
+static bool is_no_sum(const at_expr *e, const void *unused) {
+    (void)unused;
+    return e->op == AT_X_INDEX || e->op == AT_X_DIV || e->op == AT_X_MOD;
+}
+
+/* The same of points, which may be compared with others: a condition on whole points cuts lanes. */
+static at_walk find_asked_for(const at_expr *e, void *points) {
+    if (e->op == AT_X_INDEX || (at_op_orders(e->op) && !at_expr_find(e, is_no_sum, NULL)))
+        return AT_WALK_PAST;
+    return asks_for(e, points) ? AT_WALK_END : AT_WALK_ON;
+}
+
+static bool is_bound(const at_expr *e, const void *unused) {
+    (void)unused;
+    return e->op == AT_X_MIN || e->op == AT_X_MAX;
+}
+
+/* Is each element a choice by its point, and what it reads at places that no bound moves? Runs of
+ * narrower elements are copied as they lie, in fewer pieces. */
+static bool may_ask(const at_tensor *t, int points) {
+    return points < t->num_axes && !t->num_reduce && at_type_bytes(t->type) == 4 &&
+           !at_expr_walk(t->body, find_asked_for, &points) &&
+           !at_expr_find_index(t->body, is_bound, NULL);
 }
 
 /* The axis of the points: the one before the last, or, of a long sum, the innermost reduction. */
@@ -119,7 +148,8 @@ void nest_find_flat(const sketch_state *s, int stage, nest_choices *out) {
     const int parts = t->num_axes - 1, points = flat_points_of(t, terms);
     if (terms <= 0 || parts < 0 || points < 0 || t->is_packing || sketch_stands_beside(s, stage) ||
         !has_flat_extents(s, stage, points, terms) || has_tile_rows(s, stage, parts) ||
-        at_expr_find_value(t->body, asks_for, &points) ||
+        (at_expr_find_value(t->body, asks_for, &points) &&
+         (!may_ask(t, points) || has_matrices(s, stage))) ||
         at_expr_find_value(t->body, asks_for, &parts))
         return;
     for (int i = 0; i < f->num_accesses; i++) {

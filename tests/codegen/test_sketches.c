@@ -330,6 +330,8 @@ static void operators(void **state) {
         {"tests/te/chain_of_rows", "B=1,S=17,T=27,D=4"},
         {"tests/te/chain_of_steps", "B=1,S=19,C=2,J=17,D=17"},
         {"tests/te/centred_product", "M=37,N=21,K=5"},
+        {"tests/te/padded_points", "H=3,W=9,C=2"}, /* lanes that a condition cuts */
+        {"tests/te/padded_points", "H=2,W=37,C=5"},
         {"tests/te/median_of_columns", "H=9,W=45"}, /* rows that stages have in common */
         {"tests/te/opening", "C=2,H=9,W=37"},
         {"tests/te/windows_in_common", "H=7,W=29"},

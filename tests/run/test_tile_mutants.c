@@ -528,6 +528,7 @@ static const char *const of_examples[][2] = {
     {"tests/te/spread_entries.te", "N=40,K=16"},
     {"tests/te/places_of_points.te", "M=4096,N=9"},
     {"tests/te/median_of_columns.te", "H=9,W=45"},
+    {"tests/te/padded_points.te", "H=3,W=37"},
     {"tests/te/opening.te", "C=2,H=9,W=37"},
     {"tests/te/windows_in_common.te", "H=7,W=29"},
     {"tests/te/windows_down.te", "H=11,W=37"},

@@ -56,6 +56,7 @@ static void sets(void **state) {
         {"examples/te/rotary.te", "B=2,T=3,H=2,D=44", false},
         {"tests/te/pictures_beside.te", "H=5,W=19,C=3", false},
         {"tests/te/blur.te", "H=7,W=29", false},
+        {"tests/te/padded_points.te", "H=3,W=9,C=2", false},
         {"tests/te/median_of_columns.te", "H=7,W=39", true},
         {"tests/te/opening.te", "C=3,H=11,W=23", true},
         {"tests/te/windows_in_common.te", "H=5,W=43", false},
@@ -201,6 +202,22 @@ static const char *loops_of(at_arena *a, const char *tree, const char *stage) {
     for (end = leaf; end > tree && strncmp(end, "=>", 2) != 0;) end--;
     for (line = end; line > tree && line[-1] != '\n';) line--;
     return at_strndup(a, line, (size_t)(end - line));
+}
+
+/* Lanes go through whole points and their parts by default where a condition is on points alone. */
+static void conditions_on_points(void **state) {
+    (void)state;
+    static const struct {
+        const char *stage;
+        bool is_flat;
+    } stages[] = {{"pad", true}, {"part", false}, {"held", false}, {"even", false}};
+    at_arena *a = at_arena_new();
+    const at_task *t = any_task(a, "tests/te/padded_points.te", "");
+    const char *tree = at_sketch_of_task(t, at_task_default_sketch(t, 16))->s->tree_text;
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        assert_int_equal(strstr(loops_of(a, tree, stages[i].stage), ", c}:vec") != NULL,
+                         stages[i].is_flat);
+    at_arena_free(a);
 }
 
 /* What reads windows of each other goes row by row by default, as far as rows are read as they are
@@ -598,6 +615,7 @@ int main(void) {
                                        cmocka_unit_test(terms_of_two_sums),
                                        cmocka_unit_test(chains_of_neighbours),
                                        cmocka_unit_test(rows_of_windows),
+                                       cmocka_unit_test(conditions_on_points),
                                        cmocka_unit_test(loops_around_leaves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
