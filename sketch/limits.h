@@ -82,6 +82,8 @@ enum sketch_limit {
     ACROSS_LEAST_ROWS = 32, /* lanes of rows beside each other, and loops around them */
     ACROSS_MOST_PARTS = 32, /* of a row: longer ones have lanes along them */
     ACROSS_FIRST_PARTS = 16,
+    BOTH_PARTS = 8,            /* of rows, each with columns' sums of its own */
+    BOTH_LEAST_SHARED = 256,   /* rows of these together */
     BOTH_LEAST_ROWS = 8,       /* of a tensor whose rows and columns are summed */
     THROUGH_LEAST_ROWS = 16,   /* along which there are blocks */
     THROUGH_ROWS = 8,          /* of a tile, to tell how many are near */

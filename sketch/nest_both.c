@@ -102,35 +102,97 @@ static bool find_both(both *b) {
     return false;
 }
 
+/* Are the columns so long that each of several threads may have sums of its own for them? */
+static bool may_share_out(const both *b) {
+    const at_tensor *x = &b->s->facts->compute->tensors[b->stage];
+    return x->num_axes == 1 && b->rows == x->num_axes &&
+           b->s->facts->of[b->stage].extent[b->rows] >= BOTH_LEAST_SHARED;
+}
+
+/* A condition that leaves out some of the terms along an axis. */
+static bool is_cut(const at_expr *e, const void *axis) {
+    return e->op == AT_X_SELECT && at_expr_uses(e->arg[0], *(const int *)axis);
+}
+
 void nest_find_both(const sketch_state *s, int stage, nest_choices *out) {
     both b = {.s = s, .stage = stage};
     if (!find_both(&b)) return;
-    nest_choice *c = nest_add_axis(out, s, stage, b.columns);
-    c->row = b.rows;
-    c->with[c->num_with++] = b.other;
+    const int64_t *extent = s->facts->of[stage].extent;
+    const bool may = may_share_out(&b),
+               is_first = extent[b.rows] * extent[b.columns] > FAR_ELEMENTS &&
+                          !at_expr_find(s->facts->compute->tensors[stage].body, is_cut, &b.columns);
+    for (int i = 0; i < 1 + may; i++) { /* of what is far and whole, threads' parts first */
+        nest_choice *c = nest_add_axis(out, s, stage, b.columns);
+        c->row = b.rows;
+        c->shared_out = may && is_first == (i == 0);
+        c->blocked = c->shared_out ? b.rows : -1;
+        c->with[c->num_with++] = b.other;
+    }
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+typedef struct both_loops {
+    const char *part, *rows[2],
+        *columns[2];                       /* part: of the rows, a thread's; NULL: there is none */
+    const char *others[AT_FACTS_MAX_AXES]; /* over the other axes */
+    int num_others;
+} both_loops;
+
+static at_status make_loops(sketch_state *s, const at_tensor *x, const nest_choice *c,
+                            both_loops *of) {
+    static const at_part_limit height = {.wide = 8, .narrow = 4}, one = {.vectors = 1};
+    const int64_t rows = s->facts->of[at_compute_find(s->facts->compute, x->name)].extent[c->row];
+    const int blocks = (int)(rows / height.wide / BOTH_PARTS);
+    const at_part_limit of_part = {.wide = blocks, .narrow = blocks};
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
+    const char *parts[2];
+    int n = 0;
+    AT_TRY(sketch_split_by(s, x->name, x->axes[c->row].name, "1 2 4 6 8 12 16", height, of->rows));
+    AT_TRY(sketch_split_by(s, x->name, x->axes[c->vec].name, "4 8 16 32 64", one, of->columns));
+    for (int k = 0; k < x->num_axes; k++)
+        if (k != c->row && k != c->vec) of->others[of->num_others++] = x->axes[k].name;
+    for (; n < of->num_others; n++) order.names[n] = of->others[n];
+    if (c->shared_out) {
+        AT_TRY(sketch_split_by(s, x->name, of->rows[0], "4 8 16 32 64 128 256", of_part, parts));
+        order.names[n++] = of->part = parts[0];
+        of->rows[0] = parts[1];
+    }
+    for (int i = 0; i < 2; i++) {
+        order.names[n++] = of->rows[i];
+        order.names[n++] = of->columns[i];
+    }
+    AT_TRY(sketch_step(s, &order));
+    AT_TRY(sketch_mark(s, x->name, of->rows[1], AT_ANN_UNROLL));
+    return sketch_mark(s, x->name, of->columns[1], AT_ANN_VEC);
+}
+
+/* Each thread adds up columns of its part of the rows, then all threads those of all parts. */
+static at_status share_out(sketch_state *s, const at_tensor *x, const both_loops *of,
+                           const char *leaf) {
+    const at_edit order = {.kind = AT_EDIT_ORDER,
+                           .stage = x->name,
+                           .names = {of->columns[0], of->part, of->columns[1]}};
+    AT_TRY(sketch_mark(s, leaf, of->part, AT_ANN_PARA));
+    AT_TRY(sketch_step(s, &order));
+    AT_TRY(sketch_mark(s, x->name, of->columns[1], AT_ANN_VEC));
+    return sketch_mark(s, x->name, of->columns[0], AT_ANN_PARA);
 }
 
 at_status nest_make_both(sketch_state *s, int stage, const nest_choice *c) {
-    static const at_part_limit height = {.wide = 8, .narrow = 4}, one = {.vectors = 1};
     const at_tensor *x = &s->facts->compute->tensors[stage];
     const sketch_edit *first = s->last;
-    const char *rows[2], *columns[2];
-    at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
+    const char *leaf = x->name, *other = s->facts->compute->tensors[c->with[0]].name;
     both b = {.s = s, .stage = stage};
-    int n = 0;
+    both_loops of = {.part = NULL};
     if (!find_both(&b)) AT_BUG("\"%s\" goes with no other sum", x->name);
-    AT_TRY(sketch_split_by(s, x->name, x->axes[c->row].name, "1 2 4 6 8 12 16", height, rows));
-    AT_TRY(sketch_split_by(s, x->name, x->axes[c->vec].name, "4 8 16 32 64", one, columns));
-    for (int k = 0; k < x->num_axes; k++)
-        if (k != c->row && k != c->vec) order.names[n++] = x->axes[k].name;
-    const int outside = n;
-    for (int i = 0; i < 2; i++) {
-        order.names[n++] = rows[i];
-        order.names[n++] = columns[i];
+    AT_TRY(make_loops(s, x, c, &of));
+    AT_TRY(sketch_loops_of(s, x->name, c->with[0], b.axis_of, first));
+    if (of.part) {
+        leaf = sketch_fresh_of(s, x->name, "parts");
+        AT_TRY(sketch_make(s, AT_EDIT_FACTOR, x->name, x->axes[0].name, of.part, leaf));
     }
-    AT_TRY(sketch_step(s, &order));
-    AT_TRY(sketch_mark(s, x->name, rows[1], AT_ANN_UNROLL));
-    AT_TRY(sketch_mark(s, x->name, columns[1], AT_ANN_VEC));
-    AT_TRY(sketch_sum_beside(s, x->name, c->with[0], b.axis_of, columns[0], first));
-    return sketch_share_out(s, x->name, order.names, outside);
+    AT_TRY(sketch_put(s, AT_EDIT_JOIN, other, true, leaf, of.columns[0]));
+    return of.part ? share_out(s, x, &of, leaf)
+                   : sketch_share_out(s, x->name, of.others, of.num_others);
 }

@@ -302,7 +302,7 @@ at_status nest_make_lanes(sketch_state *s, int stage, const nest_choice *c) {
     if (c->vec >= 0) AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC));
     AT_TRY(share_out(s, stage));
     for (int i = 0; i < c->num_with; i++)
-        AT_TRY(sketch_sum_beside(s, t->name, c->with[i], NULL, parts[0], first));
+        AT_TRY(sketch_sum_beside(s, t->name, c->with[i], parts[0], first));
     return AT_OK;
 }
 

@@ -233,6 +233,6 @@ at_status nest_make_running(sketch_state *s, int stage, const nest_choice *c) {
     x.together = c->num_with > 0;
     AT_TRY(make_running(&x, &inner));
     for (int i = 0; i < c->num_with; i++)
-        AT_TRY(sketch_sum_beside(s, x.t->name, c->with[i], NULL, inner, first));
+        AT_TRY(sketch_sum_beside(s, x.t->name, c->with[i], inner, first));
     return AT_OK;
 }

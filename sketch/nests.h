@@ -226,12 +226,14 @@ at_status sketch_copy_lanes(sketch_state *s, const char *leaf, int stage, int ac
  * loop around all others, or NULL. *outer: what the vectors left of the last axis. */
 at_status sketch_add_up(sketch_state *s, const at_tensor *t, const char *leaf, const char *first,
                         const char *copies, const char **outer);
+/* The loops of another sum are made as those of the leaf were since edit `first`. axis_of: [axis of
+ * other] the leaf's that it goes with; NULL: that of the same number (tile_readers.c). */
+at_status sketch_loops_of(sketch_state *s, const char *leaf, int other, const int *axis_of,
+                          const sketch_edit *first);
 /* Another sum goes into a loop of the leaf's, the innermost of the reduction that is not written
- * out, in loops of its own, which are made as those of the leaf were since edit `first`; axis_of:
- * [axis of other] which of the leaf's it goes with, NULL: that of the same number (tile_readers.c).
- */
-at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const int *axis_of,
-                            const char *loop, const sketch_edit *first);
+ * out, in such loops of its own. */
+at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const char *loop,
+                            const sketch_edit *first);
 
 /* ---- a register tile while its loops are made ------------------------------------------------ */
 

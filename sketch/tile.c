@@ -473,7 +473,7 @@ at_status nest_make_tile(sketch_state *s, int stage, const nest_choice *c) {
     t.choice.fours = tile_fours_of(s, stage, c->vec);
     AT_TRY(make_loops(&t));
     for (int i = 0; i < c->num_with; i++)
-        AT_TRY(sketch_sum_beside(s, t.leaf, c->with[i], NULL, t.sums.data[t.sums.len - 2], first));
+        AT_TRY(sketch_sum_beside(s, t.leaf, c->with[i], t.sums.data[t.sums.len - 2], first));
     AT_TRY(share_out(&t));
     const char *inner = innermost(&t);
     AT_TRY(t.part ? tile_join_parts(&t) : tile_put_readers(&t, inner));

@@ -82,8 +82,8 @@ static at_status rename_as(sketch_state *s, const char *leaf, const char *other,
     return differ ? sketch_step(s, &e) : AT_OK;
 }
 
-at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const int *axis_of,
-                            const char *loop, const sketch_edit *first) {
+at_status sketch_loops_of(sketch_state *s, const char *leaf, int other, const int *axis_of,
+                          const sketch_edit *first) {
     const char *name = s->facts->compute->tensors[other].name;
     at_edit edits[MOST_EDITS];
     int n = 0;
@@ -96,7 +96,13 @@ at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const 
     }
     AT_TRY(rename_as(s, leaf, name, axis_of));
     while (n) AT_TRY(sketch_step(s, &edits[--n]));
-    return sketch_put(s, AT_EDIT_JOIN, name, true, leaf, loop);
+    return AT_OK;
+}
+
+at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const char *loop,
+                            const sketch_edit *first) {
+    AT_TRY(sketch_loops_of(s, leaf, other, NULL, first));
+    return sketch_put(s, AT_EDIT_JOIN, s->facts->compute->tensors[other].name, true, leaf, loop);
 }
 
 at_status sketch_add_up(sketch_state *s, const at_tensor *t, const char *leaf, const char *first,

@@ -283,7 +283,8 @@ static void operators(void **state) {
         {"bench/modern/packed_symmetric", "N=37"},
         {"bench/modern/stored_once", "N=35"},
         {"tests/te/rows_and_columns", ""}, /* both at once */
-        {"tests/te/rows_and_columns", "B=1,N=24,M=53"},
+        {"tests/te/rows_and_columns", "B=1,N=24,M=53,K=9"},
+        {"tests/te/rows_and_columns", "B=1,N=261,M=9,K=9"}, /* rows that threads share */
         {"tests/te/three_sums", "N=5,M=37,K=7"},
         {"tests/te/columns", "N=3,C=5,P=21"}, /* blocks of columns through all stages */
         {"tests/te/columns", "N=1,C=1,P=5"},
