@@ -208,8 +208,7 @@ void nest_open_members(nest_members *m, sketch_state *s, int of);
 bool nest_is_read_within(nest_members *m, int stage);
 /* Whether loops over whole axes suit a stage, and it stands nowhere yet. */
 bool nest_may_join(const sketch_state *s, int stage);
-/* Everything that follows from the earlier sum before the later one stands beside the tile
- * (tile_choices.c). */
+/* All that follows from a sum before the later one stands beside its tile (tile_choices.c). */
 bool nest_can_wait(const sketch_state *s, int sum, int later, bool is_tile);
 
 /* ---- loops (tile.c) -------------------------------------------------------------------------- */
