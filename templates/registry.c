@@ -77,7 +77,7 @@ static const at_template_row *base_of(const char *name, const char **stages) {
     while (!found && (plus = strrchr(begin, '+')) != NULL) {
         *plus = 0;
         found = named(begin);
-        *stages = name + (plus - begin) + 1;
+        *stages = name + strlen(begin) + 1;
     }
     free(begin);
     return found;
