@@ -157,6 +157,10 @@ int tile_short_sums(const sketch_state *s, int stage, int row, int second, int *
 /* Rows beside the row's, where that has fewer than a tile, or windows share what they read in two
  * directions; -1: none. */
 int tile_rows_beside(const sketch_state *s, int stage, int vec, int row);
+/* How many rows of such a length, one behind the other, go into a tile's registers of so many
+ * lanes: of rows shorter than a register as many as a tile is wide, else as few as end with a whole
+ * one; 1: these would be too wide. */
+int tile_joined_rows(int64_t length, int lanes);
 /* A further axis for rows: a step along it reads what one along `row` or `second` does, so that
  * rows along both share vectors, as in the correlation of two pictures; -1: none. */
 int tile_third_of(const sketch_state *s, int stage, int vec, int row, int second);

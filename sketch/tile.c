@@ -25,10 +25,13 @@ static at_status split_through(tiling *t, const char *group) {
 /* Lanes go through so many whole rows, which lie behind each other. */
 static at_status split_beside(tiling *t) {
     const at_stage_facts *f = &t->s->facts->of[t->stage];
-    const int axis = t->choice.beside, rows = (int)(TILE_COLUMNS / f->extent[t->choice.vec]);
+    const int axis = t->choice.beside;
+    const int64_t length = f->extent[t->choice.vec];
     const char *parts[2];
     AT_TRY(sketch_split_by(t->s, t->leaf, t->name[axis], "1 2 3 4 7 8 14 16 28",
-                           (at_part_limit){.wide = rows, .narrow = rows}, parts));
+                           (at_part_limit){.wide = tile_joined_rows(length, NARROW_LANES),
+                                           .narrow = tile_joined_rows(length, NARROW_FIRST_LANES)},
+                           parts));
     *at_push(t->s->arena, &t->outer) = parts[0];
     *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], axis};
     t->group = parts[1];
@@ -463,7 +466,10 @@ static at_status join_groups(tiling *t) {
         AT_TRY(sketch_fuse(t->s, stages[i], lanes, 2));
         AT_TRY(sketch_mark(t->s, stages[i], t->group, AT_ANN_VEC));
     }
-    return AT_OK;
+    /* Rows of sums that are longer than a register would be stored apart. */
+    return t->group && t->choice.beside >= 0 && f->extent[t->choice.vec] >= NARROW_LANES
+               ? sketch_attribute(t->s, t->leaf, "[dense]")
+               : AT_OK;
 }
 
 at_status nest_make_tile(sketch_state *s, int stage, const nest_choice *c) {

@@ -300,6 +300,12 @@ int tile_rows_beside(const sketch_state *s, int stage, int vec, int row) {
     return second;
 }
 
+int tile_joined_rows(int64_t length, int lanes) {
+    if (length < NARROW_LANES) return (int)(TILE_COLUMNS / length);
+    const int64_t n = lanes / at_gcd(length, lanes);
+    return n * length <= 2 * TILE_COLUMNS ? (int)n : 1;
+}
+
 int tile_third_of(const sketch_state *s, int stage, int vec, int row, int second) {
     const at_stage_facts *f = &s->facts->of[stage];
     int found = -1;

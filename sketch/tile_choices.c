@@ -143,15 +143,15 @@ static bool is_copied_padded(const sketch_state *s, int stage) {
     return false;
 }
 
-/* The axis before that of the lanes, where rows of all that lanes move along, each shorter than a
- * register (lowering joins no others), lie behind each other: pixels of a 1x1 convolution; -1:
+/* The axis before that of the lanes, where rows of all that lanes move along lie behind each other,
+ * and several fill the registers that one leaves partly empty: pixels of a 1x1 convolution; -1:
  * there is none. */
 static int beside_of(const sketch_state *s, int stage, int vec) {
     const at_stage_facts *f = &s->facts->of[stage];
     const int beside = vec - 1;
     if (beside < 0 || vec != s->facts->compute->tensors[stage].num_axes - 1 || f->divisor[vec] ||
-        f->divisor[beside] || f->extent[vec] >= NARROW_LANES || !tile_goes(s, stage, beside) ||
-        is_copied_padded(s, stage))
+        f->divisor[beside] || tile_joined_rows(f->extent[vec], NARROW_LANES) < 2 ||
+        !tile_goes(s, stage, beside) || is_copied_padded(s, stage))
         return -1;
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];

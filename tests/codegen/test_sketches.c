@@ -359,6 +359,7 @@ static void operators(void **state) {
         {"tests/te/triangle", "N=7,C=37"},
         {"tests/te/flat_rows", "C=5,F=9,H=6,W=7"},
         {"tests/te/flat_rows", "C=3,F=17,H=9,W=19"},
+        {"tests/te/flat_rows", "C=5,F=11,H=7,W=28"}, /* four rows, one too many */
         {"tests/te/bound_by_entries", "G=2,T=33,D=11"},
         {"tests/te/rows_reduced", "P=33,K=12,C=9"},
         {"tests/te/rows_that_lead", "C=13,H=31,W=35,Q=7,K=5"},

@@ -514,6 +514,7 @@ static const char *const of_examples[][2] = {
     {"tests/te/rows_reduced.te", "P=512,K=12,C=9"},
     {"tests/te/rows_that_lead.te", "C=5,H=21,W=35,Q=7,K=5"},
     {"tests/te/flat_rows.te", "C=5,F=75,H=6,W=7"},
+    {"tests/te/flat_rows.te", "C=5,F=23,H=6,W=20"},
     {"tests/te/found_in_blocks.te", "M=704,V=119,D=5"},
     {"tests/te/columns_of_rows.te", "I=5,J=21,K=3"},
     {"tests/te/bound_by_entries.te", "G=2,T=33,D=11"},
