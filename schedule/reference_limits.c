@@ -195,14 +195,25 @@ static const char *vanished(block *b, const char *by, const char *r) {
 
 /* What the e of an operand means for the result, the square of the derivative being `slope`. 0
  * times infinity: what is infinite as a float makes the same of the result in every kernel, as
- * x/exp(-y) is 0, however far its exponent may be. */
+ * x/exp(-y) is 0, however far its exponent may be. An e that is no number stays so. */
 static const char *carried(block *b, pair x, const char *slope) {
     at_arena *a = b->m->arena;
     if (!x.e) return "0";
     if (!slope) return x.e;
     const char *moved = named(b, 'd');
     line(b, at_format(a, "const double %s = %s * (%s);", moved, x.e, slope));
-    return at_format(a, "(%s == %s ? %s : 0)", moved, moved, moved);
+    return at_format(a, "(%1$s == %1$s || %2$s != %2$s ? %1$s : 0)", moved, x.e);
+}
+
+/* What x means for its product with y. What an infinite one makes infinite is no number where a
+ * kernel has 0 instead, as of an exponential below the normal floats: the e is none, either. */
+static const char *carried_by(block *b, pair x, pair y) {
+    at_arena *a = b->m->arena;
+    if (!x.e) return "0";
+    return at_format(a,
+                     "(%1$s * %1$s > 1e300 && (%2$s * %2$s < " SMALLEST
+                     " || %3$s_close(%2$s, %4$s)) ? 0.0 / 0.0 : %5$s)",
+                     y.v, x.v, b->m->entry, x.e, carried(b, x, at_format(a, "%1$s * %1$s", y.v)));
 }
 
 static const char *result_of(block *b, const at_expr *e, pair x, pair y) {
@@ -256,8 +267,6 @@ static pair operation(block *b, const at_expr *e) {
         return r;
     }
     if (e->op == AT_X_MUL) {
-        by_x = at_format(a, "%s * %s", y.v, y.v);
-        by_y = at_format(a, "%s * %s", x.v, x.v);
         own = at_format(a, "%s + " SMALLEST, own);
     } else if (e->op == AT_X_DIV) {
         by_x = at_format(a, "1 / (%s * %s)", y.v, y.v);
@@ -269,7 +278,9 @@ static pair operation(block *b, const at_expr *e) {
         samples_of_operation(b, e->op, x, y, &r, own);
         return r;
     }
-    const char *from_x = carried(b, x, by_x), *from_y = carried(b, y, by_y);
+    const bool multiplies = e->op == AT_X_MUL;
+    const char *from_x = multiplies ? carried_by(b, x, y) : carried(b, x, by_x),
+               *from_y = multiplies ? carried_by(b, y, x) : carried(b, y, by_y);
     line(b, at_format(a, "const double %s = %s + %s + %s;", r.e, from_x, from_y, own));
     return r;
 }
@@ -403,7 +414,8 @@ pair limits_value(block *b, const at_expr *e) {
  * before it is so here, and then no number. The square of how far two outcomes lie apart counts
  * four thirds: whatever rounds besides, before or behind, the limit is then more than the jump and
  * half of what it were without it, since (j + l/2)^2 <= 4/3 j^2 + l^2. Where one outcome is
- * infinite, of the other one no limit is known but its own size. */
+ * infinite, of the other one no limit is known but its own size. An e that is no number is of what
+ * may be any in a kernel. */
 void naive_limit_helper(const naive *m, at_text *out) {
     const bool grows = at_compute_has_recurrence(m->c);
     at_text_addf(out,
@@ -425,6 +437,7 @@ void naive_limit_helper(const naive *m, at_text *out) {
                  "}\n"
                  "static float %s_limit(double v, double e) {\n"
                  "    (void)%s_close, (void)%s_apart; /* which not every computation calls */\n"
+                 "    if (e != e && v == v) return (float)1e300;\n"
                  "    if (!(v < 3.4028235677973366e38 && -v < 3.4028235677973366e38 && e > 0)) "
                  "return %s;\n"
                  "    if (e > %s) return (float)1e300;\n"

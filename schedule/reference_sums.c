@@ -173,7 +173,7 @@ static void add_apart(block *term, const at_expr *body, pair x) {
     term->m->apart = false;
     line(term, at_format(a, "(void)%s;", own.v));
     add_own(term, e_of(own));
-    line(term, at_format(a, "if (%s > %s) shared += %s_root(%s - %s);", x.e, e_of(own),
+    line(term, at_format(a, "if (!(%s <= %s)) shared += %s_root(%s - %s);", x.e, e_of(own),
                          term->m->entry, x.e, e_of(own)));
 }
 

@@ -71,7 +71,8 @@ static void check_limit(const char *text, int at, double value, double limit) {
     }
     run_limits(&f, &values, &limits, &n);
     double got = (double)limits[at] / (8 * 0x1p-24);
-    if ((double)values[at] != value || fabs(got - limit) > 1e-6 * limit)
+    if ((double)values[at] != value || !isinf(got) != !isinf(limit) ||
+        fabs(got - limit) > 1e-6 * limit)
         fail_msg("%s: %.9g +- %.9g, not %.9g +- %.9g", text, (double)values[at], got, value, limit);
     fixture_close(&f);
 }
@@ -353,7 +354,6 @@ static void limits_of_places(void **state) {
 #undef PLACE
 }
 
-/* No float: no limit. */
 /* What is infinite is just that. What is only too large for a float is infinite or no number in a
  * kernel, which the largest float as a limit says (base/agree.h). */
 static void limits_of_no_float(void **state) {
@@ -361,6 +361,16 @@ static void limits_of_no_float(void **state) {
     (void)state;
     check_limit(INPUTS "o[i:N] = x[i]/(x[i] - 1)", 0, INFINITY, 0);
     check_limit(INPUTS "o[i:N] = x[i]*1e30*1e30", 0, INFINITY, either);
+    /* What is infinite by a factor that may be 0 in a kernel may be anything, whatever is made of
+     * it. */
+    check_limit(INPUTS "o[i:N] = exp(x[i]*-95)*(w[i]/(x[i] - 1))", 0, INFINITY, INFINITY);
+    check_limit(INPUTS "p[i:N] = exp(x[i]*-95)*(w[i]/(x[i] - 1))\no[i:N] = tanh(p[i]/x[3])", 0, 1,
+                INFINITY);
+    check_limit(INPUTS "o[i:N] = exp(x[i]*-80)*(w[i]/(x[i] - 1))", 0, INFINITY, 0);
+    check_limit(INPUTS "s[i:N] = x[i]*w[i]\nm[i:1] = max(k:N) s[k]\n"
+                       "e[i:N] = exp((s[i] - m[0])*95)\n"
+                       "o[i:1] = sum(k:N) e[k]*(x[k]/(w[k] - 0.5))",
+                0, INFINITY, INFINITY);
 }
 
 int main(void) {
