@@ -2,6 +2,7 @@
 #include "sketch/facts.h"
 #include "schedule/access.h"
 #include "schedule/edit_compute.h"
+#include "sketch/limits.h"
 
 #include <string.h>
 
@@ -39,6 +40,17 @@ static at_walk find_group(const at_expr *e, void *ctx) {
     s->inner[axis] = by;
     s->divisor[axis] = e->arg[1];
     return AT_WALK_ON;
+}
+
+/* Where groups of the last axis are shorter than a register, lanes go from group to group: the
+ * elements of a group are phases. */
+static void take_short_groups(const at_tensor *t, at_stage_facts *s) {
+    const int last = t->num_axes - 1;
+    if (last < 0 || !t->num_reduce || !s->divisor[last] || s->inner[last] >= LEAST_LANES ||
+        s->extent[last] < LEAST_LANES * s->inner[last])
+        return;
+    s->inner[last] = s->extent[last] / s->inner[last];
+    s->is_phase[last] = true;
 }
 
 /* By what an axis is divided anywhere in an expression; NULL: by nothing, or by several. */
@@ -199,6 +211,7 @@ static void find_accesses(at_arena *a, const at_read_facts *f, int stage, at_sta
     s->is_phase = AT_NEW_ARRAY(a, bool, n + 1);
     axis_groups groups = {f, s, n};
     at_expr_walk(t->body, find_group, &groups);
+    take_short_groups(t, s);
     at_expr_walk(t->body, find_phase, &groups);
     find_middle(s, n, axis);
     const at_readings base = at_readings_at(a, f, stage, axis, true);

@@ -294,8 +294,13 @@ static void operators(void **state) {
         {"tests/te/running_sums", "R=7,S=37,C=3"},
         {"tests/te/running_sums", "R=1,S=1,C=1"},
         {"group_conv2d", "N=1,H=3,W=5,CI=15,CO=20,K=3,S=1,P=1,G=5"},
-        {"group_conv2d", "N=1,H=3,W=5,CI=18,CO=24,K=3,S=2,P=1,G=6"}, /* lanes through groups */
-        {"tests/te/few_outputs", "M=5,N=5,K=261"},                   /* lanes along the sum */
+        {"group_conv2d", "N=1,H=3,W=5,CI=18,CO=24,K=3,S=2,P=1,G=6"},  /* lanes through groups */
+        {"group_conv2d", "N=1,H=3,W=5,CI=26,CO=39,K=3,S=1,P=1,G=13"}, /* along groups */
+        {"tests/te/repeated_channels", ""},
+        {"tests/te/repeated_channels", "H=3,W=5,C=13,M=3"},
+        {"tests/te/repeated_channels", "H=3,W=2,C=5,M=2"},
+        {"tests/te/repeated_channels", "H=2,W=3,C=3,M=5"},
+        {"tests/te/few_outputs", "M=5,N=5,K=261"}, /* lanes along the sum */
         {"tests/te/few_outputs", "M=3,N=11,K=259"},
         {"tests/te/few_queries", "G=2,R=3,T=9,D=67"},
         {"tests/te/chosen_rows", "M=19,T=7,D=5,C=3"}, /* indices that are computed */

@@ -260,7 +260,8 @@ static void rows_of_windows(void **state) {
 }
 
 /* What no tile takes with it goes in vectors by itself: behind dot products whose reader calls a
- * function, behind points, behind what goes on from step to step. */
+ * function, behind points, behind what goes on from step to step. Lanes go along groups of two or
+ * three. */
 static void nothing_is_left(void **state) {
     (void)state;
     static const struct {
@@ -271,6 +272,9 @@ static void nothing_is_left(void **state) {
         {"tests/te/gated_steps.te", "T=64,C=7", {"e"}},
         {"tests/te/gated_steps.te", "T=64,C=37", {"o", "p", "e"}},
         {"tests/te/spikes.te", "T=9,H=48", {"rc", "v", "s"}},
+        {"tests/te/repeated_channels.te", "", {"y"}},
+        {"tests/te/repeated_channels.te", "C=16,M=3", {"y"}},
+        {"examples/te/group_conv2d.te", "N=1,H=3,W=5,CI=32,CO=48,K=3,S=1,P=1,G=16", {"out"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_arena *a = at_arena_new();
