@@ -1,6 +1,6 @@
 /* engine/measure/machine.c: facts of this core, and cycles as seconds. */
 #include "engine/measure/machine.h"
-
+#include <math.h>
 #include "engine/measure/target_here.h"
 #include "engine/measure/bench.h"
 
@@ -66,7 +66,7 @@ double at_executed_flops(const at_session *s, at_arena *a, const at_lowered *p) 
     if (c->has_integers && !(s->how.target->dots & AT_DOT_BYTES)) return 0;
     for (int t = 0; t < c->num_tensors; t++)
         if (at_tensor_has_entries(&c->tensors[t])) return 0;
-    return executed(s, a, p)->unit_flops;
+    return fmin(executed(s, a, p)->unit_flops, s->what.flops);
 }
 
 double at_share_of_bound(const at_session *s, at_arena *a, const at_lowered *p, double run_s,

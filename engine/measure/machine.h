@@ -15,7 +15,8 @@ at_status at_session_machine(at_session *s, at_error *err);
 double at_session_clock_ghz(const at_session *s);
 double at_bound_seconds(const at_session *s, const at_bound *b);
 #define AT_IMPOSSIBLE 1.1 /* times the peak: multiply-adds that no measurement is believed */
-/* Operations of the kernel's code, of whole vectors; 0: there are none, or lists decide. In a. */
+/* Operations of the kernel's code, of whole vectors, but no more than the task's: a compiler works
+ * out once what is the same for a row. 0: there are none, or lists decide. In a. */
 double at_executed_flops(const at_session *s, at_arena *a, const at_lowered *p);
 /* Multiply-adds of the kernel's code in run_s over those that fit into it at that FMA peak; 0:
  * those of the task fit, or there are none. In a. */
