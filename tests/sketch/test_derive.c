@@ -163,19 +163,20 @@ static void sets(void **state) {
         {"tests/te/edge_scores.te", "V=7,E=23,D=37", false},
         {"tests/te/gathered_conv2d.te", "H=3,W=7,C=5,P=3,F=19", false},
         {"examples/te/mlp.te", "B=5,I=7,H=19,O=3", false},
-        {"tests/te/channels_first.te", "", false},
+        {"tests/te/channels_first.te", "F=19", false},
         {"tests/te/phases.te", "", false},
-        {"tests/te/phases.te", "R=3,S=2,P=0", false}, /* phases of several lengths */
-        {"tests/te/phases.te", "R=5,S=3,P=2", false},
+        {"tests/te/phases.te", "CI=3,H=3,R=3,S=2,P=0", false}, /* phases of several lengths */
+        {"tests/te/phases.te", "CI=3,H=3,R=5,S=3,P=2", false},
         {"tests/te/phases.te", "R=1,S=2,P=0", false}, /* a phase without a term */
         {"tests/te/phases_back.te", "", false},
-        {"tests/te/phases_to_odd.te", "", false},
+        {"tests/te/phases_to_odd.te", "CI=2", false},
         {"tests/te/phases_spread.te", "", false},
         {"tests/te/phases_spread.te", "R=3", false},
-        {"tests/te/phases_dilated.te", "", false},
-        {"tests/te/phases_dilated.te", "D=2", false}, /* three phases of four have no term */
-        {"tests/te/phases_dilated.te", "R=4,S=4,P=2,D=6", false},
-        {"tests/te/phases_dilated.te", "R=4,S=3,P=2,D=5", false},
+        {"tests/te/phases_dilated.te", "CI=2,H=3", false},
+        {"tests/te/phases_dilated.te", "CI=3,H=3,D=2",
+         false}, /* three phases of four have no term */
+        {"tests/te/phases_dilated.te", "CI=2,H=3,W=5,R=4,S=4,P=2,D=6", false},
+        {"tests/te/phases_dilated.te", "CI=2,H=3,W=5,R=4,S=3,P=2,D=5", false},
         {"tests/te/heads.te", "S=7,D=15,H=3", false},
         {"tests/te/heads.te", "S=19,D=8,H=1", false},
     };
