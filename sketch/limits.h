@@ -85,6 +85,7 @@ enum sketch_limit {
     BOTH_PARTS = 8,            /* of rows, each with columns' sums of its own */
     BOTH_LEAST_SHARED = 256,   /* rows of these together */
     BOTH_LEAST_ROWS = 8,       /* of a tensor whose rows and columns are summed */
+    BOTH_LEAST_CUT = 64,       /* the same, and columns, for each diagonal that cuts it */
     THROUGH_LEAST_ROWS = 16,   /* along which there are blocks */
     THROUGH_ROWS = 8,          /* of a tile, to tell how many are near */
     THROUGH_NARROW_ROWS = 4,   /* the same, with half as many registers */

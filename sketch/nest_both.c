@@ -114,9 +114,28 @@ static bool is_cut(const at_expr *e, const void *axis) {
     return e->op == AT_X_SELECT && at_expr_uses(e->arg[0], *(const int *)axis);
 }
 
+/* Comparisons of rows with columns in an expression. */
+typedef struct diagonals {
+    int rows, columns, num;
+} diagonals;
+
+static at_walk count_diagonal(const at_expr *e, void *diagonals_seen) {
+    diagonals *d = diagonals_seen;
+    d->num += at_op_orders(e->op) && at_expr_uses(e, d->rows) && at_expr_uses(e, d->columns);
+    return AT_WALK_ON;
+}
+
+/* Of a small matrix tiles at a diagonal are most of it. */
+static bool is_mostly_cut(const both *b) {
+    const int64_t *extent = b->s->facts->of[b->stage].extent;
+    diagonals d = {.rows = b->rows, .columns = b->columns};
+    (void)at_expr_walk(b->s->facts->compute->tensors[b->stage].body, count_diagonal, &d);
+    return extent[b->rows] < BOTH_LEAST_CUT * d.num || extent[b->columns] < BOTH_LEAST_CUT * d.num;
+}
+
 void nest_find_both(const sketch_state *s, int stage, nest_choices *out) {
     both b = {.s = s, .stage = stage};
-    if (!find_both(&b)) return;
+    if (!find_both(&b) || is_mostly_cut(&b)) return;
     const int64_t *extent = s->facts->of[stage].extent;
     const bool may = may_share_out(&b),
                is_first = extent[b.rows] * extent[b.columns] > FAR_ELEMENTS &&

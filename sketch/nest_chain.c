@@ -321,12 +321,22 @@ static bool pays(const chain *c) {
 /* Would a sum of a chain of its own have a tile of several rows? */
 static bool is_alone(const chain *c) { return c->num == 1 && tensor_of(c, c->last)->num_reduce; }
 
+/* Would a stage's lanes, which go along its last axis, fill no register, as the parts of points? */
+static bool has_few_lanes(const chain *c) {
+    for (int t = 0; t <= c->last; t++)
+        if ((c->in.is_member[t] || t == c->last) &&
+            c->s->facts->extents[t][tensor_of(c, t)->num_axes - 1] < NARROW_FIRST_LANES)
+            return true;
+    return false;
+}
+
 /* Does the sketch stand before others? */
 static bool leads(sketch_state *s, const chains *all) {
     bool is_near = true, is_better = false;
     for (int i = 0; i < all->len; i++) {
-        if (is_alone(&all->data[i])) s->preference.general = 0;
-        if (is_alone(&all->data[i])) return false;
+        const bool is_slow = is_alone(&all->data[i]) || has_few_lanes(&all->data[i]);
+        if (is_slow) s->preference.general = 0;
+        if (is_slow) return false;
         is_near &= kept_of(&all->data[i]) <= ROWS_LEAD_MOST_SHARED;
         is_better |= pays(&all->data[i]);
     }

@@ -257,6 +257,16 @@ static void rows_of_windows(void **state) {
     at_arena *a = at_arena_new();
     const at_task *t = any_task(a, "tests/te/median_of_columns.te", "W=2048");
     assert_string_equal(at_task_sketch_name(t, at_task_default_sketch(t, 16)), "plain");
+    /* Lanes go through several points of three parts, which a row of such lanes would go one by
+     * one. */
+    t = task_of_text(a, "points.te",
+                     "args H=40, W=77\nx[H, W, 3] : input\n"
+                     "s[h:H-2, w:W, c:3] : f16 = min(q:3) x[h + q, w, c]\n"
+                     "m[h:H-2, w:W, c:3] : output = max(q:3) x[h + q, w, c]\n"
+                     "o[h:H-2, w:W-1, c:3] = min(q:2) s[h, w + q, c]\n",
+                     "");
+    assert_string_equal(at_task_sketch_name(t, at_task_default_sketch(t, 16)),
+                        "flat_w+flat_w+flat_w");
     at_arena_free(a);
 }
 

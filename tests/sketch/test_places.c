@@ -115,6 +115,9 @@ static void places(void **state) {
     assert_true(has_sketch(any_task(a, "tests/te/batch_norm.te", ""), "with_s"));
     const char *both = at_task_sketch_name(any_task(a, "tests/te/rows_and_columns.te", ""), 0);
     assert_string_equal(both, "both_i+with_y_where+both_j+with_most+both_j+with_q");
+    /* Of a small matrix tiles at its diagonal are most. */
+    both = at_task_sketch_name(any_task(a, "tests/te/rows_and_columns.te", "K=35"), 0);
+    assert_null(strstr(both, "both_i"));
     /* rows of the picture, and shifts along them: both read the same further down */
     assert_non_null(strstr(at_sketch_of_task(shifts, 0)->s->tree_text, "h1:unroll"));
     /* tiles as wide as pixels that lie far apart take, where lanes have nothing in common */
