@@ -300,7 +300,7 @@ static void bad_rows(void **state) {
         const char *args, *record_args, *text;
     } cases[] = {
         {"A=12 B=3", "[A, B]", "args of t:1:6: expected ',', got 'B'\nA=12 B=3\n     ^"},
-        {"A=12, A=3", "[A]", "args of t:1:7: a second \"A\"\nA=12, A=3\n      ^"},
+        {"A=12, A=3", "[A]", "args of t:1:7: \"A\" is declared twice\nA=12, A=3\n      ^"},
         {"A=0", "[A]", "args of t:1:3: expected a whole number from 1 to 2^53, got '0'\nA=0\n  ^"},
         {"A=12, B=3", "A", "record_args of t: expected an array"},
         {"A=12, B=3", "[A]",
