@@ -118,6 +118,11 @@ static void places(void **state) {
     /* Of a small matrix tiles at its diagonal are most. */
     both = at_task_sketch_name(any_task(a, "tests/te/rows_and_columns.te", "K=35"), 0);
     assert_null(strstr(both, "both_i"));
+    /* Rows of halves that are longer than a register make no lanes together. */
+    const char *halves = "args C=64\nx[2, C, 28, 20] : input f16\nk[65, C] : weight\n"
+                         "c[n:2, f:65, h:28, w:20] = sum(i:C) x[n, i, h, w]*k[f, i]\n";
+    assert_null(strstr(at_sketch_of_task(any_task(a, halves, ""), 0)->s->tree_text, "w:20} vec"));
+    assert_false(has_sketch(any_task(a, halves, ""), "flat_h"));
     /* rows of the picture, and shifts along them: both read the same further down */
     assert_non_null(strstr(at_sketch_of_task(shifts, 0)->s->tree_text, "h1:unroll"));
     /* tiles as wide as pixels that lie far apart take, where lanes have nothing in common */
