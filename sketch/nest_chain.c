@@ -139,10 +139,11 @@ static bool joins(chain *c, int t, bool in_columns) {
     return false;
 }
 
+/* Dot products are worth a tile of their own. */
 static bool suits(const sketch_state *s, int t) {
     const at_compute *c = s->facts->compute;
-    return nest_may_join(s, t) && tile_sums_are_short(s, t) && s->facts->of[t].num_accesses &&
-           c->tensors[t].num_axes && !at_recurrence_of(c, t).steps;
+    return nest_may_join(s, t) && tile_sums_are_short(s, t) && !tile_dot_terms(c, &c->tensors[t]) &&
+           s->facts->of[t].num_accesses && c->tensors[t].num_axes && !at_recurrence_of(c, t).steps;
 }
 
 static void add_chain(sketch_state *s, int last, chains *all) {
