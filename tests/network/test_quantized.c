@@ -33,6 +33,14 @@ static int count_integers(const at_net_program *p) {
     return n;
 }
 
+/* The nodes of an operator that the network has when it is rewritten. */
+static int count_rewritten(const at_net *net, const char *op) {
+    const at_net *rewritten = at_net_rewrite(arena, net, true);
+    int n = 0;
+    for (int i = 0; i < rewritten->nodes.len; i++) n += !strcmp(rewritten->nodes.data[i].op, op);
+    return n;
+}
+
 /* A part's estimate is of the instructions that its kernel has, with weights that are cold. */
 static void check_estimates(const at_net_program *p, const at_net_build *b) {
     for (int i = 0; i < p->num_kernels; i++) {
@@ -285,6 +293,14 @@ static void quantized(onnx_graph *g, const char *from, const char *to, const cha
     onnx_node(g, "DequantizeLinear", at_format(arena, "%s %s %s", q, s, z), to, "");
 }
 
+/* A node whose output is rounded to bytes. */
+static void rounded_node(onnx_graph *g, const char *op, const char *inputs, const char *to,
+                         const char *scale, const char *zero) {
+    const char *made = at_format(arena, "%s0", to);
+    onnx_node(g, op, inputs, made, "");
+    quantized(g, made, to, scale, zero);
+}
+
 static void dequantized(onnx_graph *g, const char *name, const char *dims, int n,
                         const char *scale) {
     const char *q = at_format(arena, "%s_q", name), *s = at_format(arena, "%s_s", name),
@@ -307,8 +323,7 @@ static void behind_views(void **state) {
     quantized(&g, "x", "a", "0.016", "127");
     onnx_node(&g, "Flatten", "a", "f", "");
     onnx_node(&g, "Gemm", "f w1", "c", "transB=1");
-    onnx_node(&g, "Neg", "x", "n", "");
-    quantized(&g, "n", "b", "0.013", "100");
+    rounded_node(&g, "Neg", "x", "b", "0.013", "100");
     onnx_node(&g, "Reshape", "b shape", "r", "");
     onnx_node(&g, "Abs", "r", "e", "");
     onnx_node(&g, "Gemm", "r w2", "d", "transB=1");
@@ -330,8 +345,7 @@ static void quantized_again(void **state) {
         quantized(&g, "x", "a", "0.016", "127");
         onnx_node(&g, "Transpose", "a", "t", "perm=[1,0,2]");
         quantized(&g, "t", "b", "0.016", same ? "127" : "120");
-        onnx_node(&g, "Reshape", "b shape", "r", "");
-        quantized(&g, "r", "c", "0.016", same ? "127" : "120");
+        rounded_node(&g, "Reshape", "b shape", "c", "0.016", same ? "127" : "120");
         quantized(&g, "c", "d", "0.016", same ? "127" : "120");
         onnx_node(&g, "MatMul", "d w", "y", "");
         onnx_output(&g, "y");
@@ -340,21 +354,9 @@ static void quantized_again(void **state) {
             continue;
         }
         at_net *net = onnx_open(arena, &g);
-        const at_net *rewritten = at_net_rewrite(arena, net, true);
-        int roundings = 0;
-        for (int k = 0; k < rewritten->nodes.len; k++)
-            roundings += !strcmp(rewritten->nodes.data[k].op, "Quantize");
-        assert_int_equal(roundings, same ? 1 : 2);
+        assert_int_equal(count_rewritten(net, "Quantize"), same ? 1 : 2);
         at_net_close(net);
     }
-}
-
-static int tables_of(const at_net *net) {
-    const at_net *rewritten = at_net_rewrite(arena, net, true);
-    int tables = 0;
-    for (int i = 0; i < rewritten->nodes.len; i++)
-        tables += !strcmp(rewritten->nodes.data[i].op, "Table");
-    return tables;
 }
 
 /* SiLU of bytes, of few steps, whose result others read as well, and GELU and HardSwish of it. */
@@ -364,22 +366,14 @@ static onnx_graph functions_of_bytes(void) {
     scalar(&g, "less", AT_NET_FLOAT, "0.70710678");
     scalar(&g, "one", AT_NET_FLOAT, "1");
     quantized(&g, "x", "a", "0.016", "127");
-    onnx_node(&g, "Sigmoid", "a", "b0", "");
-    quantized(&g, "b0", "b", "0.004", "0");
-    onnx_node(&g, "Mul", "a b", "c0", "");
-    quantized(&g, "c0", "c", "0.008", "30");
-    onnx_node(&g, "Mul", "c less", "d0", "");
-    quantized(&g, "d0", "d", "0.006", "31");
-    onnx_node(&g, "Erf", "d", "e0", "");
-    quantized(&g, "e0", "e", "0.008", "128");
-    onnx_node(&g, "Add", "e one", "f0", "");
-    quantized(&g, "f0", "f", "0.008", "0");
-    onnx_node(&g, "Mul", "f c", "h0", "");
-    quantized(&g, "h0", "h", "0.012", "20");
-    onnx_node(&g, "HardSigmoid", "h", "i0", "");
-    quantized(&g, "i0", "i", "0.004", "0");
-    onnx_node(&g, "Mul", "h i", "k0", "");
-    quantized(&g, "k0", "k", "0.01", "18");
+    rounded_node(&g, "Sigmoid", "a", "b", "0.004", "0");
+    rounded_node(&g, "Mul", "a b", "c", "0.008", "30");
+    rounded_node(&g, "Mul", "c less", "d", "0.006", "31");
+    rounded_node(&g, "Erf", "d", "e", "0.008", "128");
+    rounded_node(&g, "Add", "e one", "f", "0.008", "0");
+    rounded_node(&g, "Mul", "f c", "h", "0.012", "20");
+    rounded_node(&g, "HardSigmoid", "h", "i", "0.004", "0");
+    rounded_node(&g, "Mul", "h i", "k", "0.01", "18");
     onnx_output(&g, "c");
     onnx_output(&g, "k");
     return g;
@@ -391,7 +385,7 @@ static void looked_up(void **state) {
     check(&g, 0, false, 0.012);
     g = functions_of_bytes();
     at_net *net = onnx_open(arena, &g);
-    assert_int_equal(tables_of(net), 1);
+    assert_int_equal(count_rewritten(net, "Table"), 1);
     at_net_close(net);
 }
 
@@ -404,10 +398,8 @@ static void lies_as_made(void **state) {
         onnx_input(&g, "x", AT_NET_FLOAT, at_format(arena, "1,%d,6,5", channels));
         dequantized(&g, "w", at_format(arena, "16,%d,1,1", channels), 16 * channels, "0.01");
         quantized(&g, "x", "a", "0.016", "127");
-        onnx_node(&g, "Conv", "a w", "c", "");
-        quantized(&g, "c", "b", "0.02", "120");
-        onnx_node(&g, "HardSigmoid", "b", "h", "");
-        quantized(&g, "h", "d", "0.004", "0");
+        rounded_node(&g, "Conv", "a w", "b", "0.02", "120");
+        rounded_node(&g, "HardSigmoid", "b", "d", "0.004", "0");
         onnx_node(&g, "ReduceMean", "d", "y", "axes=[2,3]");
         onnx_output(&g, "y");
         at_net *net = onnx_open(arena, &g);
@@ -472,8 +464,7 @@ static void large_bias(void **state) {
     quantized(&g, "x", "xq", "0.02", "128");
     dequantized(&g, "w", "8,4,1,1", 32, "1e-7");
     onnx_constant(&g, "b", AT_NET_FLOAT, "8", "9 -8 7 -6 5 -4 3 2", true);
-    onnx_node(&g, "Conv", "xq w b", "c", "");
-    quantized(&g, "c", "y", "0.1", "128");
+    rounded_node(&g, "Conv", "xq w b", "y", "0.1", "128");
     onnx_output(&g, "y");
     check(&g, 0, false, 0.1);
 }
@@ -489,8 +480,7 @@ static void picture(void **state) {
     onnx_constant(&g, "b", AT_NET_FLOAT, "8", "1 -1 0.5 0.25 0 0.1 -0.2 0.3", false);
     quantized(&g, "x", "xq", "0.016", "127");
     onnx_node(&g, "Conv", "xq w1 b", "c1", "pads=[1,1,1,1]");
-    onnx_node(&g, "Relu", "c1", "r1", "");
-    quantized(&g, "r1", "a", "0.05", "3");
+    rounded_node(&g, "Relu", "c1", "a", "0.05", "3");
     onnx_node(&g, "MaxPool", "a", "m", "kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]");
     scalar(&g, "ms", AT_NET_FLOAT, "0.05");
     scalar(&g, "mz", AT_NET_UINT8, "3");
@@ -499,12 +489,9 @@ static void picture(void **state) {
     onnx_node(&g, "Conv", "mf w2", "c2", "pads=[1,1,1,1]");
     quantized(&g, "c2", "c2q", "0.07", "120");
     onnx_node(&g, "Add", "c2q mf", "sum", "");
-    onnx_node(&g, "Relu", "sum", "r2", "");
-    quantized(&g, "r2", "r2q", "0.06", "0");
-    onnx_node(&g, "GlobalAveragePool", "r2q", "p", "");
-    quantized(&g, "p", "pq", "0.04", "5");
-    onnx_node(&g, "Flatten", "pq", "f", "");
-    quantized(&g, "f", "fq", "0.04", "5");
+    rounded_node(&g, "Relu", "sum", "r2q", "0.06", "0");
+    rounded_node(&g, "GlobalAveragePool", "r2q", "pq", "0.04", "5");
+    rounded_node(&g, "Flatten", "pq", "fq", "0.04", "5");
     onnx_node(&g, "Gemm", "fq w3", "h", "transB=1");
     quantized(&g, "h", "y", "0.05", "100");
     onnx_output(&g, "y");
@@ -518,8 +505,7 @@ static void mixed(void **state) {
     onnx_input(&g, "x", AT_NET_FLOAT, "2,16");
     dequantized(&g, "w", "16,8", 128, "0.01");
     quantized(&g, "x", "a", "0.016", "127");
-    onnx_node(&g, "MatMul", "a w", "m", "");
-    quantized(&g, "m", "b", "0.05", "100");
+    rounded_node(&g, "MatMul", "a w", "b", "0.05", "100");
     onnx_node(&g, "Sigmoid", "b", "s", "");
     onnx_node(&g, "Cast", "b_q", "c", "to=1");
     onnx_node(&g, "Add", "s c", "t", "");
