@@ -1,25 +1,12 @@
 /* What lies in boxes of a picture, and what a pooled picture is made of, beside plain loops of the
  * test's own: in double, and by kernels. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/network/values.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "network/net_truth.h"
-#include "tests/arena.h"
-#include "tests/network/made_net.h"
 
 enum { N = 2, C = 3, H = 9, W = 11, BOXES = 7, P = 2, Q = 3 };
-
-static float *numbers(int n) {
-    float *x = AT_NEW_ARRAY(arena, float, n);
-    for (int i = 0; i < n; i++) x[i] = (float)((i * 37 + 11) % 29 - 14) / 8;
-    return x;
-}
 
 /* The first output: of nodes in double, beside kernels. */
 static const double *computed(onnx_graph *g, const void *const *inputs) {
@@ -37,11 +24,6 @@ static const double *computed(onnx_graph *g, const void *const *inputs) {
     at_net_program_free(&p);
     at_net_close(net);
     return y;
-}
-
-static void expect_near(const double *y, int i, double expected) {
-    if (!(fabs(y[i] - expected) <= 1e-9 * fmax(1, fabs(expected))))
-        fail_msg("element %d is %.12g, not %.12g", i, y[i], expected);
 }
 
 /* Small and large ones, one turned inside out, one without a size, some beyond the picture. */
@@ -95,7 +77,7 @@ static void samples_of_large_boxes(void **state) {
         for (int i = 0; i < BOXES * C * P * Q; i++) {
             const int r = i / (C * P * Q), c = i / (P * Q) % C;
             const float *plane = x + ((int)pictures[r] * C + c) * H * W;
-            expect_near(y, i, mean_of_bin(plane, boxes[r], 0.75, half, i / Q % P, i % Q));
+            expect_near(y[i], mean_of_bin(plane, boxes[r], 0.75, half, i / Q % P, i % Q));
         }
     }
 }
@@ -134,7 +116,7 @@ static void largest_of_boxes(void **state) {
     for (int i = 0; i < BOXES * C * P * Q; i++) {
         const int r = i / (C * P * Q), c = i / (P * Q) % C;
         expect_near(
-            y, i, most_of_bin(x + ((int)pictures[r] * C + c) * H * W, boxes[r], i / Q % P, i % Q));
+            y[i], most_of_bin(x + ((int)pictures[r] * C + c) * H * W, boxes[r], i / Q % P, i % Q));
     }
 }
 
@@ -166,7 +148,7 @@ static void unpooled(void **state) {
             const int64_t at = places[i], plane = at / (H * W);
             if (at < ALL) expected[(plane * height + at / W % H) * width + at % W] = x[i];
         }
-        for (int i = 0; i < N * C * height * width; i++) expect_near(y, i, expected[i]);
+        for (int i = 0; i < N * C * height * width; i++) expect_near(y[i], expected[i]);
     }
 }
 

@@ -22,7 +22,7 @@ static inline const double *compute(const at_net *net, const void *input) {
 }
 
 static inline void expect_near(double x, double y) {
-    if (fabs(x - y) > 1e-12 * fmax(1, fabs(y))) fail_msg("%.17g, not %.17g", x, y);
+    if (!(fabs(x - y) <= 1e-12 * fmax(1, fabs(y)))) fail_msg("%.17g, not %.17g", x, y);
 }
 
 static inline float *numbers(int n) {
