@@ -190,6 +190,17 @@ static void fill(const at_net_value *v, int seed, void *out) {
                                                    : (double)at_rng_below(&rng, 3));
 }
 
+at_status onnx_run(const at_net_program *p, const void *const *inputs, void *const *outputs,
+                   at_error *err) {
+    const size_t bytes = (size_t)p->workspace_bytes;
+    void *memory = NULL;
+    assert_int_equal(posix_memalign(&memory, AT_NET_ALIGNMENT, bytes), 0);
+    memset(memory, 0xff, bytes);
+    const at_status s = at_net_program_run(p, inputs, outputs, memory, err);
+    free(memory);
+    return s;
+}
+
 void onnx_check_program(at_arena *arena, const at_net *net, const at_net_program *p) {
     const void **inputs = AT_NEW_ARRAY(arena, const void *, net->inputs.len);
     void **outputs = AT_NEW_ARRAY(arena, void *, net->outputs.len);
@@ -201,11 +212,8 @@ void onnx_check_program(at_arena *arena, const at_net *net, const at_net_program
     }
     for (int i = 0; i < net->outputs.len; i++)
         outputs[i] = room(arena, &net->values.data[net->outputs.data[i]]);
-    char *memory = at_alloc(arena, (size_t)p->workspace_bytes + AT_NET_ALIGNMENT);
-    memory += (AT_NET_ALIGNMENT - (uintptr_t)memory % AT_NET_ALIGNMENT) % AT_NET_ALIGNMENT;
-    memset(memory, 0xff, (size_t)p->workspace_bytes); /* its content does not matter */
     double **expected = onnx_values(arena, net, inputs);
-    if (at_net_program_run(p, inputs, outputs, memory, &err) != AT_OK) fail_msg("%s", err.text);
+    if (onnx_run(p, inputs, outputs, &err) != AT_OK) fail_msg("%s", err.text);
     for (int i = 0; i < net->outputs.len; i++) {
         const at_net_value *v = &net->values.data[net->outputs.data[i]];
         const double *e = expected[net->outputs.data[i]];

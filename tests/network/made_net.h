@@ -29,6 +29,9 @@ double **onnx_outputs_of(at_arena *a, const at_net *net, const void *const *inpu
 const double *onnx_output_of(at_arena *a, const at_net *net, const void *input);
 /* For cmocka: the network made ready to run; b NULL: by defaults. */
 at_net_program onnx_program(const at_net *net, const at_net_build *b);
+/* A run in memory of its own, whose content does not matter. */
+at_status onnx_run(const at_net_program *p, const void *const *inputs, void *const *outputs,
+                   at_error *err);
 /* For cmocka: the part's text computes its outputs of these values, in double. */
 void onnx_check_part(at_arena *a, const at_net_cut *cut, const at_net_part *part, double **values);
 /* For cmocka: a run on seeded inputs beside those values; of a graph, which it takes, also titles

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "network/graph.h"
@@ -54,13 +53,10 @@ static at_net *made(void) {
 static at_status run(const at_net *net, const int64_t *x, const int32_t *narrow, void **outputs,
                      at_error *err) {
     at_net_program p = onnx_program(net, NULL);
-    void *memory = NULL;
     const void *inputs[] = {x, narrow};
     for (int i = 0; i < OUTPUTS; i++)
         outputs[i] = at_alloc(arena, (size_t)net->values.data[net->outputs.data[i]].elements * 8);
-    assert_int_equal(posix_memalign(&memory, 64, (size_t)p.workspace_bytes + 64), 0);
-    const at_status s = at_net_program_run(&p, inputs, outputs, memory, err);
-    free(memory);
+    const at_status s = onnx_run(&p, inputs, outputs, err);
     at_net_program_free(&p);
     return s;
 }

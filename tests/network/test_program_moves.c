@@ -6,10 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "network/net_memory.h"
 #include "network/program.h"
 #include "tests/arena.h"
 #include "tests/network/made_net.h"
@@ -64,11 +62,9 @@ static void indices(void **state) {
     int64_t ids[6] = {0, -1, 2, 3, 0, 0};
     const void *inputs[] = {ids};
     float y[48];
-    void *outputs[] = {y}, *memory = NULL;
-    assert_int_equal(posix_memalign(&memory, 64, (size_t)p.workspace_bytes), 0);
-    assert_int_equal(at_net_program_run(&p, inputs, outputs, memory, &err), AT_E_INPUT);
+    void *outputs[] = {y};
+    assert_int_equal(onnx_run(&p, inputs, outputs, &err), AT_E_INPUT);
     assert_string_equal(err.text, "element 3 of \"ids\" is 3; it must be from -3 to 2");
-    free(memory);
     at_net_program_free(&p);
     at_net_close(net);
 }
@@ -91,14 +87,11 @@ static void places(void **state) {
         const int64_t good[6] = {2, 7, -3, -8, 1, 5}, bad[6] = {2, 7, 3, 5, 1, 5};
         const void *inputs[] = {good};
         float y[24];
-        void *outputs[] = {y}, *memory = NULL;
-        assert_int_equal(posix_memalign(&memory, 64, (size_t)p.workspace_bytes), 0);
-        if (at_net_program_run(&p, inputs, outputs, memory, &err) != AT_OK)
-            fail_msg("%s", err.text);
+        void *outputs[] = {y};
+        if (onnx_run(&p, inputs, outputs, &err) != AT_OK) fail_msg("%s", err.text);
         inputs[0] = bad;
-        assert_int_equal(at_net_program_run(&p, inputs, outputs, memory, &err), AT_E_INPUT);
+        assert_int_equal(onnx_run(&p, inputs, outputs, &err), AT_E_INPUT);
         assert_string_equal(err.text, "element 2 of \"ids\" is 3; it must be from -3 to 2");
-        free(memory);
         at_net_program_free(&p);
         at_net_close(net);
     }
