@@ -131,12 +131,20 @@ static void bits_to_float(net_op *o, at_net_type type) {
     op_add(o, "y0[%s] = s[%s] > 0 ? -v[%s] : v[%s]\n", axes, in, in, in);
 }
 
+/* The same number, or that of the other kind of sign which has the same bits. */
+static at_status cast_integers(net_op *o, at_net_type type) {
+    const int bits = 8 * at_net_type_bytes(type);
+    const char *half = power(o, bits - 1), *turn = power(o, bits);
+    if (bits == 64 || has_sign(op_in(o, 0)->type) == has_sign(type)) return op_map(o, type, "X0");
+    if (has_sign(type)) return op_map(o, type, "X0 >= %s ? X0 - %s : X0", half, turn);
+    return op_map(o, type, "X0 < 0 ? X0 + %s : X0", turn);
+}
+
 /* Floats of up to 32 bits and integers; more bits than a double has are those of constants. */
 static at_status bit_cast(net_op *o) {
     const at_net_value *x = op_in(o, 0);
     const at_net_type type = (at_net_type)op_int(o, "to", 0);
     const int bytes = at_net_type_bytes(type);
-    const char *turn = power(o, 8 * bytes);
     if (!bytes) return op_missing(o, "to element type %d", (int)type);
     if (bytes != at_net_type_bytes(x->type))
         return op_fail(o, "%s to %s, which has other bits", at_net_type_name(x->type),
@@ -149,11 +157,8 @@ static at_status bit_cast(net_op *o) {
         return AT_OK;
     }
     const bool from_int = at_net_type_is_int(x->type), to_int = at_net_type_is_int(type);
-    if (x->type == type || (from_int && to_int && bytes == 8)) return op_map(o, type, "X0");
-    if (from_int && to_int && has_sign(x->type) == has_sign(type)) return op_map(o, type, "X0");
-    if (from_int && to_int && has_sign(type))
-        return op_map(o, type, "X0 >= %s ? X0 - %s : X0", power(o, 8 * bytes - 1), turn);
-    if (from_int && to_int) return op_map(o, type, "X0 < 0 ? X0 + %s : X0", turn);
+    if (x->type == type) return op_map(o, type, "X0");
+    if (from_int && to_int) return cast_integers(o, type);
     if (from_int == to_int || bytes == 8 || x->type == AT_NET_BOOL || type == AT_NET_BOOL)
         return op_missing(o, "%s to %s", at_net_type_name(x->type), at_net_type_name(type));
     if (to_int) float_to_bits(o, type);
