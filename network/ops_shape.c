@@ -125,10 +125,11 @@ static at_status non_zero(net_op *o) {
 /* Entries of an axis, or all elements, of which equal ones are one. */
 typedef struct distinct {
     const at_net_value *x;
-    int64_t num, inner, outer;   /* entries; elements behind and before the axis */
-    int64_t *at, *first, *count; /* of each that is distinct: in order, and by when it comes */
-    int64_t *which;              /* [num] the one that an entry is, by when it comes */
-    int64_t len;
+    int64_t num, inner, outer; /* entries; elements behind and before the axis */
+    int64_t len;               /* distinct entries, numbered by when they come */
+    int64_t *at;               /* [len] their numbers in order of size */
+    int64_t *first, *count;    /* [len] where each comes first, and how often */
+    int64_t *which;            /* [num] the distinct entry that an entry is */
 } distinct;
 
 static double element_of(const distinct *d, int64_t entry, int64_t k) {
@@ -170,16 +171,16 @@ static void find_distinct(net_op *o, distinct *d) {
 /* Numbers of the outputs behind the first: place[k] is the k-th by when it comes in the output. */
 static at_status give_numbers(net_op *o, const distinct *d, const int64_t *place) {
     for (int k = 1; k < o->node->num_outputs; k++) {
-        const int64_t n = k == 2 ? d->num : d->len;
-        int64_t *room;
+        const bool of_entries = k == 2;
+        const int64_t n = of_entries ? d->num : d->len, *numbers = k == 1 ? d->first : d->count;
         void *data;
         if (!op_has_out(o, k)) continue;
         AT_TRY(op_out(o, k, AT_NET_INT64, 1, &n));
         AT_TRY(op_constant(o, k, &data));
-        room = data;
-        for (int64_t i = 0; i < d->len && k != 2; i++)
-            room[place[i]] = k == 1 ? d->first[i] : d->count[i];
-        for (int64_t i = 0; i < n && k == 2; i++) room[i] = place[d->which[i]];
+        int64_t *room = data;
+        for (int64_t i = 0; i < n; i++)
+            if (of_entries) room[i] = place[d->which[i]];
+            else room[place[i]] = numbers[i];
     }
     return AT_OK;
 }
