@@ -23,11 +23,14 @@ static const at_net_node *maker_of(const chain *c, int v) {
     return by < 0 ? NULL : &c->q->net->nodes.data[by];
 }
 
-static bool is_in(const int *list, int n, int v) {
+/* -1: it is not there. */
+static int place_in(const int *list, int n, int v) {
     for (int i = 0; i < n; i++)
-        if (list[i] == v) return true;
-    return false;
+        if (list[i] == v) return i;
+    return -1;
 }
+
+static bool is_in(const int *list, int n, int v) { return place_in(list, n, v) >= 0; }
 
 static bool goes_back(chain *c, int v);
 
@@ -56,7 +59,7 @@ static bool goes_back(chain *c, int v) {
     return true;
 }
 
-/* The byte that a value is the number of; -1: it is worked out. */
+/* The byte whose number a value is; -1: the value is computed. */
 static int byte_of(const chain *c, int v) {
     if (net_is_byte(value_at(c, v))) return v;
     return strcmp(maker_of(c, v)->op, "DequantizeLinear") ? -1 : maker_of(c, v)->inputs[0];
@@ -109,23 +112,20 @@ static int add_all_bytes(quantizer *q, const at_net_value *like) {
     return net_add_constant(q, "all bytes", like->type, AT_F32, 1, dims, data);
 }
 
-/* The value as it is of all bytes: each one's in turn; -1: it cannot be worked out. */
+/* What the value is for each of all bytes; -1: it cannot be worked out. */
 static int work_out(quantizer *q, const chain *c, int v, int bytes, int *worked) {
     int inputs[MOST_VALUES];
     if (value_at(c, v)->is_constant) return v;
     if (v == c->source) return bytes;
-    for (int i = 0; i < c->num_values; i++)
-        if (c->values[i] == v && worked[i] >= 0) return worked[i];
+    int *made = &worked[place_in(c->values, c->num_values, v)];
+    if (*made >= 0) return *made;
     const at_net_node n = *maker_of(c, v);
     if (n.num_inputs > MOST_VALUES) return -1;
     for (int k = 0; k < n.num_inputs; k++) {
         inputs[k] = n.inputs[k] < 0 ? -1 : work_out(q, c, n.inputs[k], bytes, worked);
         if (n.inputs[k] >= 0 && inputs[k] < 0) return -1;
     }
-    const int made = at_net_work_out(q->net, &n, inputs);
-    for (int i = 0; i < c->num_values; i++)
-        if (c->values[i] == v) worked[i] = made;
-    return made;
+    return *made = at_net_work_out(q->net, &n, inputs);
 }
 
 static int add_table(quantizer *q, const chain *c, const at_net_node *last) {
