@@ -55,8 +55,8 @@ static at_status fail_computed(net_builder *b, const net_size_names *computed, c
                         : "names with commas between them are accepted");
 }
 
-/* Of the longest value's name that the text begins with, up to a comma or its end: names may have
- * commas. 0: there is none. */
+/* The length of the longest name of a value that stands at the text's begin, before a comma or the
+ * text's end: names may have commas. 0: no name stands there. */
 static size_t name_length(const net_size_names *computed, const char *text) {
     size_t longest = 0;
     for (int i = 0; i < computed->len; i++) {

@@ -139,7 +139,7 @@ static at_status add_none(stepping *p, const net_port *port, int64_t axis, int *
     return AT_OK;
 }
 
-/* What comes out as output i. axes: of what is collected; NULL: each is 0. Directions: 1 is from
+/* The value of output i. axes: of what is collected; NULL: each is 0. Directions: 1 is from
  * the last step to the first. */
 static at_status outcome(stepping *p, int i, const char *axes, const char *directions, int *out) {
     net_builder *b = p->b;
@@ -243,7 +243,7 @@ static at_status take_entry(net_builder *b, const char *name, int value, int64_t
     return net_add_made(b, "Gather", name, inputs, 2, &along, 1, out);
 }
 
-/* All steps; scanned: what they go along, of which each step takes an entry. */
+/* All steps; scanned: the values of which each step takes an entry. */
 static at_status scan(stepping *p, const int *scanned, int num, const char *directions,
                       int64_t steps, const int64_t *axes) {
     net_builder *b = p->b;
@@ -288,7 +288,7 @@ static at_status scan_rows(stepping *p, net_scope *s, const int *inputs, int num
     return AT_OK;
 }
 
-/* The same number of rows and of steps in all that is scanned, and rows in what is carried; -1. */
+/* The number of steps; -1: scanned values differ in rows or steps, or carried ones in rows. */
 static int64_t steps_of_rows(const net_builder *b, const int *inputs, int carried, int num) {
     const at_net_value *first = &b->net->values.data[inputs[carried]];
     bool fit = first->rank >= 2 && first->dims[0] > 0;
