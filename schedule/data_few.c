@@ -49,15 +49,6 @@ static const at_tensor *tensor_of(const data_few *f, int t) { return &f->p->r->c
 
 /* ---- terms ----------------------------------------------------------------------------------- */
 
-static data_element as_element(const data_few *f, int t, int64_t offset) {
-    const at_placed *placed = data_taken_find(f->p->taken, t, offset);
-    const at_fill *fill = &f->p->draw->fill[t];
-    data_element x = {
-        .tensor = t, .offset = offset, .is_fixed = placed || !data_is_drawn(f->p->r, t)};
-    x.value = placed ? (double)placed->value : data_look_element(f->p->r->look, fill, t, offset);
-    return x;
-}
-
 static double between_ends(const data_few *f, const data_element *x, double share) {
     double lo, hi;
     data_place_ends(f->p, x, &lo, &hi);
@@ -72,7 +63,7 @@ static double value_in(const data_few *f, int t, int64_t offset) {
             return u->other.value;
     }
     if (t == f->tensor) return f->quiet;
-    const data_element x = as_element(f, t, offset);
+    const data_element x = data_place_element(f->p, t, offset);
     return x.is_fixed || f->all_others < 0 ? x.value : between_ends(f, &x, f->all_others);
 }
 
@@ -124,11 +115,6 @@ static int64_t read_by(const data_few *f, int64_t k, int tensor) {
 
 /* ---- what makes terms 0 ---------------------------------------------------------------------- */
 
-static int by_number(const void *x, const void *y) {
-    const int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
-    return (a > b) - (a < b);
-}
-
 /* The tensor's elements as runs that nothing else has; false: they are several of one term, or too
  * many runs. */
 static bool find_runs(data_few *f) {
@@ -138,7 +124,7 @@ static bool find_runs(data_few *f) {
         if (offset == -2) return false;
         if (offset >= 0) at[n++] = offset;
     }
-    qsort(at, (size_t)n, sizeof *at, by_number);
+    qsort(at, (size_t)n, sizeof *at, at_compare_ints);
     f->runs.len = 0;
     at_placed *run = NULL;
     for (int64_t i = 0; i < n; i++) {
@@ -171,6 +157,11 @@ static bool is_quiet(data_few *f) {
     return is;
 }
 
+/* Where a straight line through two ends is what is wanted; lo: it is so nowhere, or everywhere. */
+static double on_line(double lo, double of_lo, double hi, double of_hi, double wanted) {
+    return of_lo == of_hi ? lo : lo + (wanted - of_lo) * (hi - lo) / (of_hi - of_lo);
+}
+
 /* Where a term would be 0 that is straight between the tensor's ends. */
 static double root_of(data_few *f, int64_t k, double lo, double hi) {
     double of_lo, of_hi;
@@ -178,7 +169,7 @@ static double root_of(data_few *f, int64_t k, double lo, double hi) {
     bool is_known = term(f, k, &of_lo);
     f->quiet = hi;
     is_known &= term(f, k, &of_hi);
-    return is_known && of_lo != of_hi ? lo - of_lo * (hi - lo) / (of_hi - of_lo) : lo;
+    return is_known ? on_line(lo, of_lo, hi, of_hi, 0) : lo;
 }
 
 static bool find_quiet(data_few *f) {
@@ -243,7 +234,8 @@ static bool add_unit(data_few *f, int64_t k) {
     }
     u.own = (data_element){.tensor = f->tensor, .offset = own, .value = f->quiet};
     for (int i = 0; i < f->reads[k].num; i++) {
-        const data_element x = as_element(f, f->reads[k].tensor[i], f->reads[k].offset[i]);
+        const data_element x =
+            data_place_element(f->p, f->reads[k].tensor[i], f->reads[k].offset[i]);
         if (x.tensor == f->tensor || x.is_fixed || u.has_other) continue;
         u.has_other = true;
         u.other = x;
@@ -269,8 +261,8 @@ static int others_of(data_few *f, unit *u, double *out) {
     const double own = own_hi == f->quiet ? own_lo : own_hi,
                  grain = data_place_grain(f->p, &u->other);
     const bool is_known = unit_value(f, u, own, lo, &of_lo) && unit_value(f, u, own, hi, &of_hi);
-    double root = is_known && of_lo != of_hi ? lo - of_lo * (hi - lo) / (of_hi - of_lo) : lo;
-    root = data_place_nearest(f->p, &u->other, root);
+    const double root =
+        data_place_nearest(f->p, &u->other, is_known ? on_line(lo, of_lo, hi, of_hi, 0) : lo);
     out[1] = lo, out[2] = hi;
     out[3] = fmin(hi, fmax(lo, root + grain)), out[4] = fmin(hi, fmax(lo, root - grain));
     u->own.value = f->quiet;
@@ -335,7 +327,7 @@ static int owns_of(data_few *f, unit *u, double other, double wanted, double *ou
     out[n++] = f->quiet, out[n++] = lo, out[n++] = hi;
     if (!unit_value(f, u, lo, other, &of_lo) || !unit_value(f, u, hi, other, &of_hi)) return n;
     const double grain = data_place_grain(f->p, &u->own),
-                 near = of_lo == of_hi ? lo : lo + (wanted - of_lo) * (hi - lo) / (of_hi - of_lo),
+                 near = on_line(lo, of_lo, hi, of_hi, wanted),
                  x = data_place_nearest(f->p, &u->own, fmin(hi, fmax(lo, near)));
     out[n++] = x, out[n++] = fmin(hi, x + grain), out[n++] = fmax(lo, x - grain);
     if (at_type_of(tensor_of(f, f->tensor)->type)->is_int)
@@ -344,7 +336,7 @@ static int owns_of(data_few *f, unit *u, double other, double wanted, double *ou
     return n;
 }
 
-/* Chooses what makes the terms nearest to what is wanted; that is what is left then. */
+/* Chooses values that bring the terms nearest to the wanted sum; gives what the sum lacks then. */
 static double take_nearest(data_few *f, unit *u, double wanted) {
     double others[OTHERS], owns[OWN], least = fabs(wanted), left = wanted, own = f->quiet,
                                       other = u->other.value, x;

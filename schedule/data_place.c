@@ -154,16 +154,21 @@ static data_element *find_element(data_place *p, int t, int64_t offset) {
     return NULL;
 }
 
-static double read_element(data_place *p, int t, int64_t offset) {
+data_element data_place_element(const data_place *p, int t, int64_t offset) {
     const data_ruler *r = p->r;
-    const data_element *known = find_element(p, t, offset);
-    if (known) return known->value;
     const at_fill *f = &p->draw->fill[t];
     const at_placed *placed = data_taken_find(p->taken, t, offset);
     data_element x = {.tensor = t, .offset = offset, .is_fixed = placed || !data_is_drawn(r, t)};
     x.value = placed ? (double)placed->value : data_look_element(r->look, f, t, offset);
     if (!placed && data_is_drawn(r, t) && !is_int(r, t)) x.value += data_away(f, offset);
-    if (p->num < PLACE_ELEMENTS && !makes_halves(r, t)) p->elements[p->num++] = x;
+    return x;
+}
+
+static double read_element(data_place *p, int t, int64_t offset) {
+    const data_element *known = find_element(p, t, offset);
+    if (known) return known->value;
+    const data_element x = data_place_element(p, t, offset);
+    if (p->num < PLACE_ELEMENTS && !makes_halves(p->r, t)) p->elements[p->num++] = x;
     else p->is_open = true;
     return x.value;
 }

@@ -54,6 +54,8 @@ struct data_place {
     const data_few *of;
 };
 
+/* An element of an input as it is on the draw now. */
+data_element data_place_element(const data_place *p, int tensor, int64_t offset);
 /* false: it cannot be worked out. */
 bool data_place_value(data_place *p, const at_expr *e, double *out);
 /* The nearest value that an element may have, between which two these lie, and how far apart such

@@ -405,10 +405,6 @@ static bool scales_to_integers(const at_compute *c) {
     return false;
 }
 
-static bool is_element(const at_compute *c, const at_expr *e) {
-    return e->op == AT_X_INDEX && c->tensors[e->ref].role != AT_ROLE_STAGE;
-}
-
 /* Where e divides by a number, so that few integers lie half between two results: multiples of 2 to
  * the power of this often do. 0: it does not divide so. */
 static int coarse_for(const at_compute *c, const at_expr *e) {
@@ -416,7 +412,8 @@ static int coarse_for(const at_compute *c, const at_expr *e) {
     if (e->nargs < 2) return 0;
     const bool is_first = e->op == AT_X_MUL && at_expr_is_number(e->arg[0]);
     const at_expr *by = e->arg[!is_first];
-    if (e->op == AT_X_SHIFT_RIGHT && is_element(c, e->arg[0])) return 0; /* its bits are taken */
+    if (e->op == AT_X_SHIFT_RIGHT && data_is_element(c, e->arg[0]))
+        return 0; /* its bits are taken */
     if (!at_expr_is_number(by) || !is_float_expr(c, e->arg[is_first])) return 0;
     const double x = at_expr_number(by);
     if (e->op == AT_X_SHIFT_RIGHT) return x < FEW ? 0 : x > DATA_COARSE ? DATA_COARSE : (int)x - 1;

@@ -341,10 +341,6 @@ static void plant(data_place *p, decision d) {
     p->served += (int)(done < FEW_PLACES ? done : FEW_PLACES);
 }
 
-static bool is_element(const at_compute *c, const at_expr *e) {
-    return e->op == AT_X_INDEX && c->tensors[e->ref].role != AT_ROLE_STAGE;
-}
-
 /* A bound leaves on either side what is nearly the same: many sums lie near enough. */
 static kind kind_of(const data_place *p, const at_expr *e) {
     const at_compute *c = p->r->c;
@@ -353,7 +349,7 @@ static kind kind_of(const data_place *p, const at_expr *e) {
     if (at_op_compares(e->op)) return COMPARES;
     if (e->op == AT_X_CALL && at_function_rounds((at_function)e->integer)) return ROUNDS;
     const bool is_shift = e->op == AT_X_SHIFT_RIGHT && at_expr_is_number(e->arg[1]);
-    return is_shift && !is_element(c, e->arg[0]) ? ROUNDS : NO_DECISION;
+    return is_shift && !data_is_element(c, e->arg[0]) ? ROUNDS : NO_DECISION;
 }
 
 static void add(data_place *p, decision d, bool counts) {
