@@ -9,25 +9,24 @@ enum {
     LARGER = 512 /* integers that no bound says anything of: rarely two sums of them are equal */
 };
 
-static int64_t step_of(const at_dataset *d, int t) {
-    const bool is_output = d->compute->tensors[t].is_output;
-    const int64_t bytes = is_output ? at_dataset_expected_bytes(d, t) : d->size_bytes[t];
-    return (bytes + APART - 1) / APART * APART;
-}
-
 /* Is it others in each run, where no winners move? */
 static bool is_drawn(const at_dataset *d, int t) {
     const at_role role = d->compute->tensors[t].role;
     return d->rule.again && role != AT_ROLE_STAGE && !d->given[t] && !d->indices[t];
 }
 
+/* What each run has of it in the store; 0: nothing. */
+static int64_t step_of(const at_dataset *d, int t) {
+    const int64_t bytes = d->compute->tensors[t].is_output ? at_dataset_expected_bytes(d, t)
+                          : is_drawn(d, t)                 ? d->size_bytes[t]
+                                                           : 0;
+    return (bytes + APART - 1) / APART * APART;
+}
+
 static int64_t runs_of(const at_dataset *d) {
     const int64_t runs = d->rule.again ? d->rule.again : at_cover_runs(&d->rule.cover);
     int64_t step = 1;
-    for (int t = 0; t < d->compute->num_tensors; t++) {
-        if (d->compute->tensors[t].is_output) step += at_dataset_expected_bytes(d, t) + APART;
-        if (is_drawn(d, t)) step += d->size_bytes[t] + APART;
-    }
+    for (int t = 0; t < d->compute->num_tensors; t++) step += step_of(d, t);
     return runs < most_bytes / step ? runs : most_bytes / step;
 }
 
@@ -108,8 +107,8 @@ at_status at_dataset_move(at_arena *a, at_dataset *d, uint64_t seed, at_moved *o
     for (int t = 0; t < n; t++) {
         const at_tensor *x = &d->compute->tensors[t];
         AT_TRY(take_moves(d, t, order, &m, err));
-        if (!x->is_output && !is_drawn(d, t)) continue;
         m.step[t] = step_of(d, t);
+        if (!m.step[t]) continue;
         AT_TRY(at_store_reserve(d->store, x->name, m.runs * m.step[t], &m.first[t], err));
     }
     if (d->rule.again) draw_again(d, seed, &m);

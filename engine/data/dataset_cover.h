@@ -7,9 +7,9 @@
 
 typedef struct at_moved {
     int64_t runs; /* 0: there are none */
-    /* [tensor] in the store: of inputs what is moved (at_move, num of each run); of outputs what
-     * they should be in the first run, and how many bytes behind those of each next; of inputs that
-     * are others in each run the same of them, else step is 0. */
+    /* [tensor] in the store: of inputs what is moved (at_move, num of each run); what an output
+     * should be in the first run, or what an input is there that has other numbers in each run, and
+     * how many bytes further on its numbers of each next run lie. step 0: it has none. */
     int64_t *moves, *first, *step;
     int *num;
 } at_moved;
