@@ -43,10 +43,10 @@ typedef struct at_buf {
      */
     int64_t before_offset, other_before_offset[AT_MOST_OTHERS];
     bool is_fresh, stays;
-    /* Of the runs of at_job.cover_runs: where an input lies that all have, of which each run changes
-     * num_moves elements (at_move); where an output's expected values (and limits) of the first run
-     * lie, or the numbers there of an input that has others in each run, and how many bytes further
-     * on the next run's lie (cover_step; 0 of an input that all runs have). */
+    /* Of the runs of at_job.cover_runs: where an input lies that all have, of which each run
+     * changes num_moves elements (at_move); where an output's expected values (and limits) of the
+     * first run lie, or the numbers there of an input that has others in each run, and how many
+     * bytes further on the next run's lie (cover_step; 0 of an input that all runs have). */
     int64_t cover_offset, moves_offset, cover_step;
     int num_moves;
 } at_buf;
