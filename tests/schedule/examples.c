@@ -177,6 +177,11 @@ int64_t fixture_value(const fixture *f, const char *name) {
     return f->values[slot];
 }
 
+void fixture_text(fixture *f, const char *sizes, const char *text) {
+    fixture_sizes(f, sizes);
+    assert_ok(f, at_compute_parse(f->arena, &f->symbols, text, "c", &f->compute, &f->err));
+}
+
 void fixture_open(fixture *f, const example *e) {
     fixture_sizes(f, e->sizes);
     assert_ok(f,

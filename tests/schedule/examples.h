@@ -44,7 +44,8 @@ typedef int naive_entry(void *const buf[], void *workspace, void *par);
 
 void fixture_sizes(fixture *f, const char *sizes); /* makes the arena; values of these names */
 void fixture_set(fixture *f, const char *sizes);   /* "yt=1, yo=5": changes values */
-void fixture_open(fixture *f, const example *e);   /* sizes, computation, tree */
+void fixture_text(fixture *f, const char *sizes, const char *text); /* and the computation */
+void fixture_open(fixture *f, const example *e);                    /* sizes, computation, tree */
 void fixture_close(fixture *f);
 int64_t fixture_value(const fixture *f, const char *name);
 /* Inputs: integers of small absolute value; index tensors of `sparse`: a few blocks per row. */

@@ -20,34 +20,24 @@ static void test_flops(void **state) {
     assert_float_equal(at_compute_flops(f.compute, f.values, f.data), 2.0 * 6 * 7 * 2 * 3, 0);
     fixture_close(&f);
     /* nothing is: the sums count */
-    fixture_sizes(&f, "N=5");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
-                                   "x[N] : input\no[i:N] = sum(k: 0 .. i + 1) x[k] + x[i]", "c",
-                                   &f.compute, &f.err));
+    fixture_text(&f, "N=5", "x[N] : input\no[i:N] = sum(k: 0 .. i + 1) x[k] + x[i]");
     assert_float_equal(at_compute_flops(f.compute, f.values, NULL), 2.0 * 15, 0);
     fixture_close(&f);
     /* of a running sum each element has one term more than the one before */
-    fixture_sizes(&f, "N=5");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
-                                   "x[N] : input\no[i:N] = sum(k: 0 .. i + 1) x[k]", "c",
-                                   &f.compute, &f.err));
+    fixture_text(&f, "N=5", "x[N] : input\no[i:N] = sum(k: 0 .. i + 1) x[k]");
     assert_float_equal(at_compute_flops(f.compute, f.values, NULL), 2.0 * 5, 0);
     fixture_close(&f);
     /* each product that is added or taken away */
-    fixture_sizes(&f, "N=5");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
-                                   "x[N] : input\ny[N] : input\n"
-                                   "o[i:N] = sum(k:N) x[i]*y[k] - x[k]*(y[i] - x[i]) + y[k]",
-                                   "c", &f.compute, &f.err));
+    fixture_text(&f, "N=5",
+                 "x[N] : input\ny[N] : input\n"
+                 "o[i:N] = sum(k:N) x[i]*y[k] - x[k]*(y[i] - x[i]) + y[k]");
     assert_float_equal(at_compute_flops(f.compute, f.values, NULL), 2.0 * 2 * 25, 0);
     fixture_close(&f);
     /* with entries of index tensors, too, and not with places */
-    fixture_sizes(&f, "N=5");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
-                                   "x[N] : input\nw[N, N] : index\n"
-                                   "o[i:N] = sum(k:N) x[k]*(w[i, k]%16 - 8) + x[i]*(w[i, k]/16) "
-                                   "+ x[k]*(k + 1)",
-                                   "c", &f.compute, &f.err));
+    fixture_text(&f, "N=5",
+                 "x[N] : input\nw[N, N] : index\n"
+                 "o[i:N] = sum(k:N) x[k]*(w[i, k]%16 - 8) + x[i]*(w[i, k]/16) "
+                 "+ x[k]*(k + 1)");
     assert_float_equal(at_compute_flops(f.compute, f.values, NULL), 2.0 * 2 * 25, 0);
     fixture_close(&f);
 }
@@ -67,8 +57,7 @@ static void flops_by_data(void **state) {
     static int32_t starts[] = {0, 2, 3};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         fixture f;
-        fixture_sizes(&f, "N=5");
-        assert_ok(&f, at_compute_parse(f.arena, &f.symbols, texts[i], "c", &f.compute, &f.err));
+        fixture_text(&f, "N=5", texts[i]);
         at_data *data = AT_NEW_ARRAY(f.arena, at_data, f.compute->num_tensors);
         assert_float_equal(at_compute_flops(f.compute, f.values, data), 2.0 * 50, 0);
         data[0].i = starts;
@@ -97,9 +86,7 @@ static void flops_of_remainders(void **state) {
                         char sizes[64];
                         int64_t products = 0;
                         snprintf(sizes, sizeof sizes, "H=%d, C=3, S=%d, K=%d, p=%d", h, s, k, p);
-                        fixture_sizes(&f, sizes);
-                        assert_ok(&f, at_compute_parse(f.arena, &f.symbols, texts[t], "c",
-                                                       &f.compute, &f.err));
+                        fixture_text(&f, sizes, texts[t]);
                         for (int i = 0; i < h * s; i++)
                             for (int r = 0; r < k; r++) products += 3 * ((i + r - p) % s == 0);
                         assert_float_equal(at_compute_flops(f.compute, f.values, NULL),
@@ -113,11 +100,9 @@ static void flops_of_remainders(void **state) {
 static void flops_of_several_remainders(void **state) {
     (void)state;
     fixture f;
-    fixture_sizes(&f, "N=12");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
-                                   "x[N] : input\ny[N] : input\n"
-                                   "o[i:N] = sum(k:N) (i%2 == 0 ? x[k] : 0)*(i%3 == 0 ? y[k] : 0)",
-                                   "c", &f.compute, &f.err));
+    fixture_text(&f, "N=12",
+                 "x[N] : input\ny[N] : input\n"
+                 "o[i:N] = sum(k:N) (i%2 == 0 ? x[k] : 0)*(i%3 == 0 ? y[k] : 0)");
     assert_float_equal(at_compute_flops(f.compute, f.values, NULL), 2.0 * 12 * 2, 0);
     assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
                                    "x[N] : input\ny[N] : input\n"
@@ -134,8 +119,7 @@ static void flops_of_several_remainders(void **state) {
 
 static void check_range(const char *sizes, const char *text, int64_t dynamic, int range) {
     fixture f;
-    fixture_sizes(&f, sizes);
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
+    fixture_text(&f, sizes, text);
     assert_int_equal(at_compute_exact_range(f.compute, f.values, NULL, dynamic), range);
     fixture_close(&f);
 }

@@ -61,8 +61,7 @@ static void check_limit(const char *text, int at, double value, double limit) {
     fixture f;
     float *values, *limits;
     int64_t n;
-    fixture_sizes(&f, "N=4");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
+    fixture_text(&f, "N=4", text);
     f.data = AT_NEW_ARRAY(f.arena, at_data, f.compute->num_tensors);
     for (int t = 0; t < 2; t++) {
         f.data[t].f = AT_NEW_ARRAY(f.arena, float, 4);
@@ -195,11 +194,10 @@ static void limits_of_running_sums(void **state) {
         int64_t n = 0;
         for (int again = 0; again < 2; again++) {
             fixture *g = &f[again];
-            fixture_sizes(g, "N=40, K=3");
             char text[200], sum[100];
             snprintf(sum, sizeof sum, forms[k], again ? "0 + " : "");
             snprintf(text, sizeof text, "x[N, K] : input\no[i:N, j:K] = %s", sum);
-            assert_ok(g, at_compute_parse(g->arena, &g->symbols, text, "c", &g->compute, &g->err));
+            fixture_text(g, "N=40, K=3", text);
             fixture_fill(g, 3);
             for (int i = 7; i < 40; i += 9) g->data[0].f[3 * i] = (float)(1 << 20) * (float)(i * i);
             for (int i = 2; i < 40; i += 5) g->data[0].f[3 * i + 1] = 0x1p-12f;
@@ -229,10 +227,10 @@ static void limits_together(void **state) {
         int64_t n = 0;
         for (int turned = 0; turned < 2; turned++) {
             fixture *g = &f[turned];
-            fixture_sizes(g, "I=3, J=70, K=37");
-            const char *text = at_format(g->arena, "x[K, J] : input\nw[I, K] : input\no[%s] = %s",
-                                         turned ? "j:J, i:I" : "i:I, j:J", terms[t]);
-            assert_ok(g, at_compute_parse(g->arena, &g->symbols, text, "c", &g->compute, &g->err));
+            char text[200];
+            snprintf(text, sizeof text, "x[K, J] : input\nw[I, K] : input\no[%s] = %s",
+                     turned ? "j:J, i:I" : "i:I, j:J", terms[t]);
+            fixture_text(g, "I=3, J=70, K=37", text);
             fixture_fill(g, 5);
             g->data[0].f[9] = 0x1p30f; /* beside it others do not count */
             run_limits(g, &value[turned], &limit[turned], &n);
@@ -254,8 +252,7 @@ static void check_samples(const char *text, int at, double root) {
     fixture f;
     float *values, *limits;
     int64_t n;
-    fixture_sizes(&f, "N=4096");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
+    fixture_text(&f, "N=4096", text);
     f.data = AT_NEW_ARRAY(f.arena, at_data, f.compute->num_tensors);
     f.data[0].f = AT_NEW_ARRAY(f.arena, float, 4096);
     for (int i = 0; i < 4096; i++) f.data[0].f[i] = 1;

@@ -94,8 +94,7 @@ static void test_examples(void **state) {
 
 static void check_text(const char *text, const char *what) {
     fixture f;
-    fixture_sizes(&f, "N=6, E=6, K=6, C=1");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
+    fixture_text(&f, "N=6, E=6, K=6, C=1", text);
     fixture_fill(&f, 4);
     check_reference(&f, what);
     fixture_close(&f);
@@ -120,17 +119,15 @@ static void test_nan(void **state) {
     static const float numbers[] = {NAN, 1, NAN, -2, 3, NAN}, others[] = {NAN, NAN, 5, -7, NAN, 2};
     static const float max_x_y[] = {-INFINITY, 1, 5, -2, 3, 2};
     fixture f;
-    fixture_sizes(&f, "N=6");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
-                                   "x[N] : input\n"
-                                   "y[N] : input\n"
-                                   "a[n:N] = max(x[n], y[n])\n"
-                                   "b[n:N] = max(y[n], x[n])\n"
-                                   "c[n:N] = max(0, x[n]) + min(x[n], 0)\n"
-                                   "d[n:N] = min(x[n], y[n]) + min(y[n], max(x[n], 4))\n"
-                                   "e[n:N] = max(k:0..n + 1) x[k]\n"
-                                   "g[n:N] = min(k:0..n) y[k]\n",
-                                   "c", &f.compute, &f.err));
+    fixture_text(&f, "N=6",
+                 "x[N] : input\n"
+                 "y[N] : input\n"
+                 "a[n:N] = max(x[n], y[n])\n"
+                 "b[n:N] = max(y[n], x[n])\n"
+                 "c[n:N] = max(0, x[n]) + min(x[n], 0)\n"
+                 "d[n:N] = min(x[n], y[n]) + min(y[n], max(x[n], 4))\n"
+                 "e[n:N] = max(k:0..n + 1) x[k]\n"
+                 "g[n:N] = min(k:0..n) y[k]\n");
     fixture_fill(&f, 4);
     memcpy(f.data[0].f, numbers, sizeof numbers);
     memcpy(f.data[1].f, others, sizeof others);
@@ -144,17 +141,15 @@ static void test_large_integers(void **state) {
     (void)state;
     static const int32_t edges[] = {INT32_MIN, INT32_MAX, -1, 400000, 1 << 30, 127999};
     fixture f;
-    fixture_sizes(&f, "N=6, M=37");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
-                                   "r[N] : index\n"
-                                   "x[M] : input\n"
-                                   "a[n:N] = x[(5 - r[n]*r[n])%M]\n"
-                                   "b[n:N] = x[(0 - r[n]*r[n]/7)%M] + x[r[n]*40503%M]\n"
-                                   "c[n:N] = x[((0 - r[n]*r[n])*2)/9223372036854775807 + 2]\n"
-                                   "d[n:N] = x[((0 - r[n]*r[n])*2)%M]\n"
-                                   "e[n:N] = x[(n < 3 ? 2000000000 : 1)*5%M]\n"
-                                   "g[n:N] = r[n]*r[n] - 4 > r[n]*40503/3 ? x[n] : x[M - 1]\n",
-                                   "c", &f.compute, &f.err));
+    fixture_text(&f, "N=6, M=37",
+                 "r[N] : index\n"
+                 "x[M] : input\n"
+                 "a[n:N] = x[(5 - r[n]*r[n])%M]\n"
+                 "b[n:N] = x[(0 - r[n]*r[n]/7)%M] + x[r[n]*40503%M]\n"
+                 "c[n:N] = x[((0 - r[n]*r[n])*2)/9223372036854775807 + 2]\n"
+                 "d[n:N] = x[((0 - r[n]*r[n])*2)%M]\n"
+                 "e[n:N] = x[(n < 3 ? 2000000000 : 1)*5%M]\n"
+                 "g[n:N] = r[n]*r[n] - 4 > r[n]*40503/3 ? x[n] : x[M - 1]\n");
     fixture_fill(&f, 4);
     memcpy(f.data[0].i, edges, sizeof edges);
     check_reference(&f, "large integers");
@@ -187,8 +182,7 @@ static void test_running_sums(void **state) {
     fixture f;
     at_text source = {0};
     int64_t bytes;
-    fixture_sizes(&f, "N=6, K=7");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
+    fixture_text(&f, "N=6, K=7", text);
     assert_ok(&f, at_compute_reference_c(f.arena, f.compute, f.values, "reference", &source, &bytes,
                                          &f.err));
     assert_null(strstr(source.data, "i_k++"));
@@ -213,8 +207,7 @@ static void check_products(const char *text, int products) {
     at_text source = {0};
     int64_t bytes;
     int found = 0;
-    fixture_sizes(&f, "N=20, K=16, C=20");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
+    fixture_text(&f, "N=20, K=16, C=20", text);
     fixture_fill(&f, 5);
     check_c(&f, text, BY_PRODUCTS);
     product_source(&f, &source, &bytes);
