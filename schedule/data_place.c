@@ -65,7 +65,8 @@ static bool is_in(const at_placed *run, int64_t offset) {
     return from >= 0 && from % run->step == 0 && from / run->step <= run->more;
 }
 
-const at_placed *data_taken_find(const data_taken *x, int tensor, int64_t offset) {
+/* The last value that is placed there; NULL: it has none. */
+static const at_placed *find_placed(const data_taken *x, int tensor, int64_t offset) {
     const key *one = find_key(x, tensor, offset);
     int number = one->tensor < 0 ? -1 : one->number;
     for (int i = 0; i < x->runs.len; i++) {
@@ -157,7 +158,7 @@ static data_element *find_element(data_place *p, int t, int64_t offset) {
 data_element data_place_element(const data_place *p, int t, int64_t offset) {
     const data_ruler *r = p->r;
     const at_fill *f = &p->draw->fill[t];
-    const at_placed *placed = data_taken_find(p->taken, t, offset);
+    const at_placed *placed = find_placed(p->taken, t, offset);
     data_element x = {.tensor = t, .offset = offset, .is_fixed = placed || !data_is_drawn(r, t)};
     x.value = placed ? (double)placed->value : data_look_element(r->look, f, t, offset);
     if (!placed && data_is_drawn(r, t) && !is_int(r, t)) x.value += data_away(f, offset);

@@ -72,8 +72,6 @@ void data_place_put(data_place *p);
 void data_place_put_one(data_place *p, at_placed one);
 
 data_taken *data_taken_new(const data_ruler *r, at_draw *draw);
-/* The last value that is placed there; NULL: it has none. */
-const at_placed *data_taken_find(const data_taken *taken, int tensor, int64_t offset);
 /* Is any element of a run? */
 bool data_taken_any(const data_taken *taken, const at_placed *run);
 void data_take(data_taken *taken, at_placed one);
