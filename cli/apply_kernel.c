@@ -38,8 +38,7 @@ const char *at_apply_head(const at_session *s, const char *from) {
     return at_text_take(s->arena, &t);
 }
 
-at_status at_apply_make(at_session *s, const char *name, const char *suffix, at_file_kernel *out,
-                        at_error *err) {
+at_status at_apply_make(at_session *s, const char *name, at_file_kernel *out, at_error *err) {
     at_candidate c;
     at_config own;
     const at_task *task = at_task_of_config(s->what.task, &s->what.chosen.config, &own);
@@ -52,7 +51,7 @@ at_status at_apply_make(at_session *s, const char *name, const char *suffix, at_
     at_error why;
     AT_TRY(at_session_context(s, false, err));
     at_lower_options lo =
-        at_session_lower_options(s, name ? name : at_apply_name(s->arena, s->what.task, suffix));
+        at_session_lower_options(s, name ? name : at_apply_name(s->arena, s->what.task, ""));
     AT_TRY(at_candidate_lower(s, s->arena, &s->what.chosen.config, &lo, &c, err));
     if (s->foreign)
         AT_TRY(at_foreign_file_kernel(s->arena, s->what.task, c.program, &s->what.chosen.config,

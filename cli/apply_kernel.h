@@ -11,8 +11,7 @@ const char *at_apply_name(at_arena *a, at_task *task, const char *suffix);
 /* The comment before a kernel: task, configuration and what was measured. */
 const char *at_apply_head(const at_session *s, const char *from);
 /* The configuration that the session has chosen; name NULL: at_apply_name. */
-at_status at_apply_make(at_session *s, const char *name, const char *suffix, at_file_kernel *out,
-                        at_error *err);
+at_status at_apply_make(at_session *s, const char *name, at_file_kernel *out, at_error *err);
 /* Both files or none; without --output the source goes to standard output. */
 at_status at_apply_write(at_arena *a, const at_options *o, at_text *source, const at_text *header,
                          at_error *err);

@@ -88,7 +88,7 @@ static at_status add_kernel(apply_set *set, const at_options *o, const at_engine
     const char *name = at_apply_name(set->arena, s->what.task, suffix);
     if (!strcmp(name, family)) name = at_format(set->arena, "%s_1", name); /* without arguments */
     name = own_name(set, name, family);
-    AT_TRY(at_apply_make(s, name, suffix, k, err));
+    AT_TRY(at_apply_make(s, name, k, err));
     k->family = family;
     k->shape = shape_of(set->arena, chosen->layer ? chosen->layer : s->what.task, &k->num_shape);
     if (!*suffix && k->kernel->target != set->kernels->kernel->target)

@@ -76,7 +76,7 @@ static at_status apply_one(at_session *s, at_text *source, const at_options *o, 
     if (as_it_is && !o->json) return AT_OK;
     if (!as_it_is) {
         AT_TRY(check_main_output(s, o, err));
-        AT_TRY(at_apply_make(s, o->name, "", &kernel, err));
+        AT_TRY(at_apply_make(s, o->name, &kernel, err));
         AT_TRY(at_apply_emit(s->arena, o, &kernel, 1, NULL, source, err));
         AT_TRY(write_main_part(s, o, kernel.name, err));
     }
