@@ -1,6 +1,8 @@
 /* engine/measure/machine.c: facts of this core, and cycles as seconds. */
 #include "engine/measure/machine.h"
+
 #include <math.h>
+
 #include "engine/measure/target_here.h"
 #include "engine/measure/bench.h"
 
