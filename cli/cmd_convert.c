@@ -39,23 +39,27 @@ static const at_space *space_of(conversion *c, const at_record *r) {
     return c->space;
 }
 
+/* Where the template is known: the configuration as a point of its space. */
+static bool in_space(conversion *c, const at_record *r, at_config *out) {
+    const at_space *space = space_of(c, r);
+    return space && at_config_rebind(c->arena, space, &r->config, out, NULL) == AT_OK;
+}
+
 static int64_t split_part(void *ctx, const at_record *r, int knob) {
-    const at_space *space = space_of(ctx, r);
-    int k = space ? at_space_find_knob(space, r->config.names[knob]) : -1;
-    if (k < 0 || at_space_knob_kind(space, k) != AT_KNOB_SPLIT ||
-        at_config_fits(((conversion *)ctx)->arena, space, &r->config, NULL) != AT_OK)
-        return -1;
-    return at_split_part(&r->config.entities[knob], at_space_knob_length(space, k), 0);
+    at_config of_all, config;
+    if (!in_space(ctx, r, &of_all)) return -1;
+    config = of_all;
+    if (at_space_num_parts(of_all.space)) at_config_part(&of_all, &config);
+    int k = at_space_find_knob(config.space, r->config.names[knob]);
+    if (k < 0 || at_space_knob_kind(config.space, k) != AT_KNOB_SPLIT) return -1;
+    return at_split_part(&r->config.entities[knob], at_space_knob_length(config.space, k), 0);
 }
 
 /* Where the template is known: its space's index and spelling. */
 static void rebind(conversion *c, at_record *r) {
-    const at_space *space = space_of(c, r);
     at_config config;
-    if (!space || at_config_rebind(c->arena, space, &r->config, &config, NULL) != AT_OK ||
-        config.index < 0)
-        return;
-    AT_ASSERT(at_config_at(c->arena, space, config.index, &r->config, NULL) == AT_OK);
+    if (!in_space(c, r, &config) || config.index < 0) return;
+    AT_ASSERT(at_config_at(c->arena, config.space, config.index, &r->config, NULL) == AT_OK);
 }
 
 static at_status print_json(const at_options *o, const conversion *c, int n, const char *from,
