@@ -110,12 +110,27 @@ static const char *as_given(const char *word) {
     return file ? file : word;
 }
 
-/* "--args N=1 H=56", or "conv2d N=1,H=56": a word that was meant to be of --args. */
-static bool was_meant_as_args(const at_options *o, const char *word) {
+/* "--args N=1 H=56", or "conv2d N=1,H=56": a word that was meant to be of --args, or of --dim
+ * behind a network. */
+static bool was_meant_as(const at_options *o, const char *option, const char *word) {
     const char *equals = strchr(word, '=');
     const bool has_names = o->request.args ? strchr(o->request.args, '=') != NULL
-                                           : at_option_is_of(at_option_find("--args"), o->verb);
+                                           : at_option_is_of(at_option_find(option), o->verb);
     return has_names && equals && equals > word && word[strcspn(word, "/ .")] == '\0';
+}
+
+/* A word more than the verb takes. */
+static at_status refuse_word(const at_options *o, const at_verb_row *verb, at_error *err) {
+    const char *word = o->operands[verb->max_operands];
+    const char *option = at_net_is_model(o->operands[0]) ? "--dim" : "--args";
+    if (!was_meant_as(o, option, word))
+        return at_fail(err, AT_E_USAGE, "unexpected word \"%s\": autotune %s%s%s [options]",
+                       as_given(word), verb->name, *verb->operands ? " " : "", verb->operands);
+    if (!o->request.args)
+        return at_fail(err, AT_E_USAGE, "unexpected word \"%s\": write %s %s", word, option, word);
+    return at_fail(err, AT_E_USAGE,
+                   "unexpected word \"%s\": arguments are separated by commas: --args %s,%s", word,
+                   o->request.args, word);
 }
 
 /* The space, and the derivation, are of one template. */
@@ -171,20 +186,7 @@ static at_status check_use(const at_options *o, at_error *err) {
         at_template_find(o->operands[0], &row, NULL) != AT_OK)
         AT_TRY(at_other_file(o->operands[0], err));
     if (o->num_operands) AT_TRY(refuse_operator(o, err));
-    if (o->num_operands > verb->max_operands &&
-        was_meant_as_args(o, o->operands[verb->max_operands]))
-        return o->request.args
-                   ? at_fail(err, AT_E_USAGE,
-                             "unexpected word \"%s\": arguments are separated by commas: --args "
-                             "%s,%s",
-                             o->operands[verb->max_operands], o->request.args,
-                             o->operands[verb->max_operands])
-                   : at_fail(err, AT_E_USAGE, "unexpected word \"%s\": write --args %s",
-                             o->operands[verb->max_operands], o->operands[verb->max_operands]);
-    if (o->num_operands > verb->max_operands)
-        return at_fail(err, AT_E_USAGE, "unexpected word \"%s\": autotune %s%s%s [options]",
-                       as_given(o->operands[verb->max_operands]), verb->name,
-                       *verb->operands ? " " : "", verb->operands);
+    if (o->num_operands > verb->max_operands) return refuse_word(o, verb, err);
     return AT_OK;
 }
 

@@ -269,6 +269,7 @@ static void refused(void **state) {
     expect_error(2, "./autotune show m.onnx", "size of inputs is not given: N; as in --dim N=1");
     expect_error(2, "./autotune show m.onnx --dim M=2", "not given: N");
     expect_error(2, "./autotune show m.onnx --dim N=2,M=2", "--dim M");
+    expect_error(2, "./autotune show m.onnx N=2", "unexpected word \"N=2\": write --dim N=2\n");
     expect_error(2, "./autotune show m.onnx --dim N=2,M=2", "names of sizes are accepted: N, x[1]");
     expect_error(2, "./autotune show m.onnx --dim N=x", "a number from 1");
     expect_error(2, "./autotune show m.onnx --dim N=2,N=3", "--dim N=2,N=3: \"N\" is given twice");
