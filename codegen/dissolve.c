@@ -238,25 +238,22 @@ static bool find_around(scope *s, const at_node *leaf, const at_value *v, int te
 }
 
 /* A statement that streams weights asks for the next block of them, where there are blocks. */
-static void ask_ahead(scope *s, const at_node *leaf, int weights, at_stmt *n) {
-    around a;
-    at_low *l = s->l;
+static void ask_ahead(at_low *l, const around *a, int weights, at_stmt *n) {
     const at_lower_options *o = l->options;
     const int64_t bytes = at_type_bytes(tensor_of(l, weights)->type), line = AT_LINE_BYTES / bytes;
     if (!o->prefetch_room || o->dialect == AT_DIALECT_C) return;
-    const bool is_known = find_around(s, leaf, n->val, weights, &a);
-    const int b = is_known ? at_ahead_loop(a.turns, a.num, o->prefetch_room / bytes) : -1;
+    const int b = at_ahead_loop(a->turns, a->num, o->prefetch_room / bytes);
     if (b < 0) return;
-    const int64_t turns = at_ahead_turns(a.turns, a.num, b);
-    int64_t elements = (a.turns[b].growth + turns - 1) / turns;
+    const int64_t turns = at_ahead_turns(a->turns, a->num, b);
+    int64_t elements = (a->turns[b].growth + turns - 1) / turns;
     if (elements > MOST_AHEAD_LINES * line) return; /* it would have little else to do */
     n->ahead_lines = (int)((elements + line - 1) / line);
-    n->ahead = at_aff_const(l, a.turns[b].growth);
-    for (int i = a.num - 1; i >= 0; i--) {
-        if (a.turns[i].is_written_out) continue;
-        n->ahead =
-            at_aff_add_times(l, n->ahead, a.piece[i].member, i > b ? elements : a.turns[i].growth);
-        if (i > b) elements *= a.turns[i].extent;
+    n->ahead = at_aff_const(l, a->turns[b].growth);
+    for (int i = a->num - 1; i >= 0; i--) {
+        if (a->turns[i].is_written_out) continue;
+        n->ahead = at_aff_add_times(l, n->ahead, a->piece[i].member,
+                                    i > b ? elements : a->turns[i].growth);
+        if (i > b) elements *= a->turns[i].extent;
     }
 }
 
@@ -270,51 +267,50 @@ static int64_t run_of(const around *a, int64_t step, int64_t turns) {
 
 /* So many bytes ahead of what it reads a leaf asks for an input of which it reads each element
  * once: whole steps of the innermost loop. 0: it reads some of it again, or in long runs. */
-static int64_t bytes_ahead(scope *s, const at_node *leaf, const at_value *v, int input) {
-    around a;
+static int64_t bytes_ahead(const at_low *l, const around *a, int input) {
     int64_t step = 0, turns = 1, read = 1;
-    const int64_t size = at_type_bytes(tensor_of(s->l, input)->type);
-    if (!find_around(s, leaf, v, input, &a)) return 0;
-    for (int i = 0; i < a.num; i++) {
-        if (a.turns[i].growth) read *= a.turns[i].extent;
-        if (a.turns[i].is_written_out) continue;
-        step = a.turns[i].growth;
-        turns = a.turns[i].extent;
+    const int64_t size = at_type_bytes(tensor_of(l, input)->type);
+    for (int i = 0; i < a->num; i++) {
+        if (a->turns[i].growth) read *= a->turns[i].extent;
+        if (a->turns[i].is_written_out) continue;
+        step = a->turns[i].growth;
+        turns = a->turns[i].extent;
         if (step <= 0) return 0;
     }
-    if (read > elements_of(s->l, input) || run_of(&a, step, turns) * size > PREFETCH_MOST_RUN)
-        return 0;
+    if (read > elements_of(l, input) || run_of(a, step, turns) * size > PREFETCH_MOST_RUN) return 0;
     step *= size;
     const int64_t steps = step ? PREFETCH_BYTES / step : 0;
     return step * (steps < PREFETCH_LEAST_STEPS ? PREFETCH_LEAST_STEPS : steps);
 }
 
-/* Inputs that a sum reads once, from afar. */
-static int find_streams(scope *s, const at_node *leaf, const at_value *v, at_prefetch *out) {
-    const at_low *l = s->l;
-    int num, n = 0;
-    const at_expr *const *reads = at_compute_reads(l->program->compute, leaf->tensor, &num);
-    for (int i = 0; i < num && n < MOST_STREAMS; i++) {
-        const int input = reads[i]->ref;
-        bool is_other = tensor_of(l, input)->role == AT_ROLE_INPUT && is_far(l, input);
-        for (int k = 0; k < n; k++) is_other &= out[k].tensor != input;
-        const int64_t bytes = is_other ? bytes_ahead(s, leaf, v, input) : 0;
-        if (bytes > 0) out[n++] = (at_prefetch){input, bytes};
-    }
-    return n;
-}
-
 /* How far apart the lines are that a leaf asks for, in lines; 0: it asks for each, since it leaves
  * some of them out or computes long on each. */
-static int lines_apart(scope *s, const at_node *leaf, const at_value *v, int tensor) {
-    around a;
+static int lines_apart(const around *a) {
     int64_t written = 1, uses = 1, step = 0;
-    if (!find_around(s, leaf, v, tensor, &a)) return 0;
-    for (int i = 0; i < a.num; i++)
-        if (!a.turns[i].is_written_out) step = a.turns[i].growth;
-        else if (a.turns[i].growth) written *= a.turns[i].extent;
-        else uses *= a.turns[i].extent;
+    for (int i = 0; i < a->num; i++)
+        if (!a->turns[i].is_written_out) step = a->turns[i].growth;
+        else if (a->turns[i].growth) written *= a->turns[i].extent;
+        else uses *= a->turns[i].extent;
     return step == written && uses < PREFETCH_EACH_USES ? PREFETCH_LINES_APART : 0;
+}
+
+/* A statement asks for inputs that its sum reads once, from afar; where it asks for several, for
+ * each line. */
+static void ask_inputs(scope *s, const at_node *leaf, at_prefetch *out, at_stmt *n) {
+    const at_low *l = s->l;
+    int num;
+    const at_expr *const *reads = at_compute_reads(l->program->compute, leaf->tensor, &num);
+    for (int i = 0; i < num && n->num_prefetch < MOST_STREAMS; i++) {
+        around a;
+        const int input = reads[i]->ref;
+        bool is_other = tensor_of(l, input)->role == AT_ROLE_INPUT && is_far(l, input);
+        for (int k = 0; k < n->num_prefetch; k++) is_other &= out[k].tensor != input;
+        if (!is_other || !find_around(s, leaf, n->val, input, &a)) continue;
+        const int64_t bytes = bytes_ahead(l, &a, input);
+        if (bytes <= 0) continue;
+        n->lines_apart = n->num_prefetch ? 0 : lines_apart(&a);
+        out[n->num_prefetch++] = (at_prefetch){input, bytes};
+    }
 }
 
 /* What a sum reads from afar is asked for ahead, unless the tree says what is. */
@@ -324,12 +320,15 @@ static void stream(scope *s, const at_node *leaf, at_stmt *n) {
     if (!n->add || leaf->num_prefetch || l->options->prefetch_above <= 0) return;
     const at_expr *weights = at_expr_find_value(tensor_of(l, leaf->tensor)->body, is_far_weight, l);
     if (weights) {
+        around a;
         if (!goes_over_terms(l, leaf)) return;
         own[n->num_prefetch++] = (at_prefetch){weights->ref, PREFETCH_BYTES};
-        ask_ahead(s, leaf, weights->ref, n);
-    } else n->num_prefetch = find_streams(s, leaf, n->val, own);
+        if (find_around(s, leaf, n->val, weights->ref, &a)) {
+            ask_ahead(l, &a, weights->ref, n);
+            n->lines_apart = lines_apart(&a);
+        }
+    } else ask_inputs(s, leaf, own, n);
     n->prefetch = at_copy(l->arena, own, sizeof *own * (size_t)n->num_prefetch);
-    if (n->num_prefetch == 1) n->lines_apart = lines_apart(s, leaf, n->val, own[0].tensor);
 }
 
 static void no_pointers(at_low *l, const at_node *leaf) {
