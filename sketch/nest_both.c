@@ -19,34 +19,26 @@ typedef struct both {
     int axis_of[AT_FACTS_MAX_AXES]; /* [axis of other] the stage's */
 } both;
 
-static int axes_of(const at_tensor *x) { return x->num_axes + x->num_reduce; }
-
-/* Is an expression of the other sum that of the stage, once axes have the stage's names? */
-static bool is_same(const both *b, const at_expr *x, const at_expr *y) {
-    if (x->op != y->op || x->nargs != y->nargs || x->integer != y->integer ||
-        x->number != y->number)
-        return false;
-    const bool is_axis =
-        x->op == AT_X_NAME && x->ref < axes_of(&b->s->facts->compute->tensors[b->other]);
-    if ((is_axis ? b->axis_of[x->ref] : x->ref) != y->ref) return false;
-    for (int i = 0; i < x->nargs; i++)
-        if (!is_same(b, x->arg[i], y->arg[i])) return false;
-    return true;
+/* Of an expression of the other sum: its axes become those of the stage. */
+static at_expr *take_axis(const at_expr *e, at_expr *copy, void *of) {
+    const both *b = of;
+    const at_tensor *x = &b->s->facts->compute->tensors[b->other];
+    if (e->op == AT_X_NAME && e->ref < x->num_axes + x->num_reduce) copy->ref = b->axis_of[e->ref];
+    return copy;
 }
 
 /* Do both read the same element somewhere, another one in each row and column? */
-static bool shares_read(const both *b) {
+static bool shares_read(both *b) {
     const at_compute *c = b->s->facts->compute;
     int num, num_other;
-    const at_expr *const *reads = at_compute_reads(c, b->stage, &num), *const *others =
-                                                                           at_compute_reads(
-                                                                               c, b->other,
-                                                                               &num_other);
-    for (int i = 0; i < num; i++)
-        for (int k = 0; k < num_other; k++)
-            if (at_expr_uses(reads[i], b->rows) && at_expr_uses(reads[i], b->columns) &&
-                is_same(b, others[k], reads[i]))
-                return true;
+    const at_expr *const *reads = at_compute_reads(c, b->stage, &num);
+    const at_expr *const *others = at_compute_reads(c, b->other, &num_other);
+    for (int k = 0; k < num_other; k++) {
+        const at_expr *other = at_expr_map(b->s->arena, others[k], take_axis, b);
+        if (!at_expr_uses(other, b->rows) || !at_expr_uses(other, b->columns)) continue;
+        for (int i = 0; i < num; i++)
+            if (at_expr_same(reads[i], other)) return true;
+    }
     return false;
 }
 

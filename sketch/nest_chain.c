@@ -325,7 +325,7 @@ static bool is_alone(const chain *c) { return c->num == 1 && tensor_of(c, c->las
 /* Would a stage's lanes, which go along its last axis, fill no register, as the parts of points? */
 static bool has_few_lanes(const chain *c) {
     for (int t = 0; t <= c->last; t++)
-        if ((c->in.is_member[t] || t == c->last) &&
+        if (c->in.is_member[t] &&
             c->s->facts->extents[t][tensor_of(c, t)->num_axes - 1] < NARROW_FIRST_LANES)
             return true;
     return false;
