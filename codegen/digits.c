@@ -85,7 +85,7 @@ static bool cond_is_straight(at_low *l, const at_cond *c, int sym) {
 static bool value_is_spread(at_low *l, const at_value *v, int sym, bool is_dot) {
     if (!v) return true;
     const int64_t held =
-        is_dot && v->op == AT_V_LOAD ? 4 / at_type_bytes(l->tensors[v->tensor].type) : 1;
+        is_dot && v->op == AT_V_LOAD ? at_type_per_lane(l->tensors[v->tensor].type) : 1;
     if (v->at && (at_aff_deps(l, v->at) & AT_BIT(sym))) return false;
     if (!cond_is_straight(l, v->cond, sym)) return false;
     return indices_are_spread(l, v->ix, v->tensor, sym, held) &&
