@@ -288,12 +288,15 @@ static bool is_single(const at_estimator *e, const est_leaf *x, const est_access
     return false;
 }
 
+static double vectors_of_line(const at_estimator *e) {
+    return EST_LINE_BYTES / (4.0 * e->o.target->lanes);
+}
+
 /* What a line from the second level takes that comes between loads which multiply-adds have of
  * their own: what vectors of a tile of one take longer from there. */
 static double between_ns(const at_estimator *e) {
     const at_speeds *s = e->o.speeds;
-    const double vectors = EST_LINE_BYTES / (4.0 * e->o.target->lanes); /* of a line */
-    return vectors * est_max(0, (double)(s->far_ns[0][0] - s->step_ns[0][0]));
+    return vectors_of_line(e) * est_max(0, (double)(s->far_ns[0][0] - s->step_ns[0][0]));
 }
 
 /* How much longer lines from the second level take that push each other out of a few places, where
@@ -303,14 +306,14 @@ static double between_ns(const at_estimator *e) {
 static double piled_ns(const at_estimator *e, const est_leaf *x, const est_access *a, int once,
                        est_lines come) {
     const at_speeds *s = e->o.speeds;
-    const double whole_ns = EST_LINE_BYTES / (4.0 * e->o.target->lanes) * (double)s->far_ns[0][0];
+    const double whole_ns = vectors_of_line(e) * (double)s->far_ns[0][0];
     double places = WAY_BYTES / EST_LINE_BYTES;
+    if (come == EST_BESIDE) return 0;
     for (int i = once; i < x->num_loops; i++)
         places = est_min(places, WAY_BYTES * a->lines[i] / a->crowd[i]);
     const double one_ns = (double)s->piled_ns / est_max(1, places);
     if (come == EST_BETWEEN) return est_min(whole_ns, one_ns);
-    if (come == EST_BESIDE || one_ns > 0) return come == EST_BESIDE ? 0 : one_ns;
-    return est_max(0, whole_ns - (double)s->line_ns[1]);
+    return one_ns > 0 ? one_ns : est_max(0, whole_ns - (double)s->line_ns[1]);
 }
 
 /* Lines from beyond each level for one leaf, as if the least recently used went first. */
