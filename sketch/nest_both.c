@@ -132,7 +132,7 @@ void nest_find_both(const sketch_state *s, int stage, nest_choices *out) {
     const bool may = may_share_out(&b),
                is_first = extent[b.rows] * extent[b.columns] > FAR_ELEMENTS &&
                           !at_expr_find(s->facts->compute->tensors[stage].body, is_cut, &b.columns);
-    for (int i = 0; i < 1 + may; i++) { /* of what is far and whole, threads' parts first */
+    for (int i = 0; i < 1 + may; i++) { /* of a far, whole tensor threads' parts first */
         nest_choice *c = nest_add_axis(out, s, stage, b.columns);
         c->row = b.rows;
         c->shared_out = may && is_first == (i == 0);
@@ -150,11 +150,10 @@ typedef struct both_loops {
     int num_others;
 } both_loops;
 
-static at_status make_loops(sketch_state *s, const at_tensor *x, const nest_choice *c,
-                            both_loops *of) {
+static at_status make_loops(sketch_state *s, int stage, const nest_choice *c, both_loops *of) {
     static const at_part_limit height = {.wide = 8, .narrow = 4}, one = {.vectors = 1};
-    const int64_t rows = s->facts->of[at_compute_find(s->facts->compute, x->name)].extent[c->row];
-    const int blocks = (int)(rows / height.wide / BOTH_PARTS);
+    const at_tensor *x = &s->facts->compute->tensors[stage];
+    const int blocks = (int)(s->facts->of[stage].extent[c->row] / height.wide / BOTH_PARTS);
     const at_part_limit of_part = {.wide = blocks, .narrow = blocks};
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
     const char *parts[2];
@@ -197,7 +196,7 @@ at_status nest_make_both(sketch_state *s, int stage, const nest_choice *c) {
     both b = {.s = s, .stage = stage};
     both_loops of = {.part = NULL};
     if (!find_both(&b)) AT_BUG("\"%s\" goes with no other sum", x->name);
-    AT_TRY(make_loops(s, x, c, &of));
+    AT_TRY(make_loops(s, stage, c, &of));
     AT_TRY(sketch_loops_of(s, x->name, c->with[0], b.axis_of, first));
     if (of.part) {
         leaf = sketch_fresh_of(s, x->name, "parts");
