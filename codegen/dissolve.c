@@ -14,14 +14,14 @@
  * less. Of inputs, which may lie apart, so many steps at least. */
 #define PREFETCH_BYTES 8192
 #define PREFETCH_LEAST_STEPS 8
-/* What a loop goes along for longer the machine's own prefetcher brings. Of rows that dot products
+/* The machine's own prefetcher brings longer runs that a loop goes along. Of rows that dot products
  * go along four at a time, from memory and from the third-level cache, an asking made those of 1
  * and 2 KB 1.01 to 1.21 times as fast, those of 3 KB 0.93 to 0.97, and those of 4 and 64 KB 0.78 to
  * 0.96. */
 #define PREFETCH_MOST_RUN 2048
 /* Where a leaf goes along them, the machine's own prefetcher brings the lines between: of 9 MB of
  * weights from memory each line took 1.5 times as long as every fourth, in pages of 4 KB. Beside so
- * many operations on each line another one is little, and the prefetcher begins anew in each page:
+ * many operations on each line an asking is little, and the prefetcher begins anew in each page:
  * of 64 MB each line takes 0.70 of the time where 16 rows share it, 0.87 of 8, 0.95 of 5. */
 #define PREFETCH_LINES_APART 4
 #define PREFETCH_EACH_USES 5

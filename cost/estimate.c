@@ -148,8 +148,9 @@ static uint32_t cut_axes(const at_program *p, const at_expr *e, bool in_conditio
     return axes;
 }
 
-/* Does the leaf fill up the last block of what it packs, and how much of it is told at run time? It
- * is where several loops decide, or one that no sum stands in, which would be divided there. */
+/* Does the leaf fill up the last block of what it packs, and is the block's filled part known only
+ * at run time? It is where several loops decide, or one loop that no sum stands in: a loop with a
+ * sum is divided at the last block. */
 static bool fills_up(const at_estimator *e, const at_program *p, const est_leaf *x) {
     int64_t last[32] = {0};
     int outside = 0, blocks = 0, shared = 0;

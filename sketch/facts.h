@@ -47,7 +47,7 @@ typedef struct at_stage_facts {
     const at_expr **divisor;
     /* [axes] the other way round: what is read goes on every `divisor` steps only, as in a
      * transposed convolution, or lanes go along the groups, which are shorter than a register;
-     * inner is the number of those. */
+     * inner is the number of these steps or groups. */
     bool *is_phase;
     uint32_t steps; /* axes that go step by step in loops around all of its cycle, as bits */
     /* Of a cycle's: axes along which it reads itself within a step, or leads away there, as bits.

@@ -154,7 +154,7 @@ static void add_chain(sketch_state *s, int last, chains *all) {
     *at_push(s->arena, all) = c;
 }
 
-/* From the last stage to the first; false: some are no such ones, or none reads windows. */
+/* From the last stage to the first; false: some stages suit no chain, or none reads windows. */
 static bool find_chains(sketch_state *s, bool in_columns, chains *all) {
     bool any = false;
     *all = (chains){0};
@@ -236,7 +236,7 @@ static bool are_parallel(const chain *c, int t, int u) {
     return true;
 }
 
-/* And all others? */
+/* Have two stages the axes in common in the same places, and all axes as long? */
 static bool are_as_long(const chain *c, int t, int u) {
     const at_facts *f = c->s->facts;
     const int axes = tensor_of(c, t)->num_axes;
@@ -258,8 +258,8 @@ static bool reads_same(const chain *c, int t, const group *g) {
     return any;
 }
 
-/* Beside stages that are alike, else before all that stand there, where loops around all are found
- * by the first of these, else before those that read it. */
+/* A stage goes beside stages that are alike, else before all stages that stand in the loops around
+ * all, where the first of these goes through them alike, else before the stages that read it. */
 static at_status put(chain *c, int t) {
     const bool *reads = sketch_readers(c->s, t, NULL);
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = tensor_of(c, t)->name};
@@ -303,7 +303,7 @@ static at_status make_chain(chain *c) {
 
 /* ---- the sketch ------------------------------------------------------------------------------ */
 
-/* Do several sums read the same, or would what goes through columns be far as a whole? */
+/* Do several sums read the same, or would whole stages that go through columns be far? */
 static bool pays(const chain *c) {
     const int vec = tensor_of(c, c->last)->num_axes - 1;
     double whole = 0;

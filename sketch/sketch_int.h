@@ -188,8 +188,8 @@ bool sketch_stands_beside(const sketch_state *s, int stage);
 void sketch_place_left(sketch_states *states);
 /* Stages that need a reduction of a row, beside it in the row's loop (nest_rows.c). */
 void sketch_rows(const sketch_state *s, sketch_states *out);
-/* Cheap stages and short sums over windows of each other, row by row (nest_chain.c). Whether that
- * stands before other sketches. */
+/* Cheap stages and short sums over windows of each other, row by row (nest_chain.c). True: this
+ * sketch stands before others. */
 bool sketch_chain(const sketch_state *s, sketch_states *out);
 /* The loop that runs the last axis of a stage, which sums nothing, in vectors, if it is long
  * enough (nest_lanes.c). outer: what is left of it, or NULL. */
@@ -223,7 +223,7 @@ typedef struct sketch_start {
     bool pairs;        /* of bf16 are terms of dot products, which not every set is quick at */
     bool words;        /* bytes are widened to s16 for dot products */
     bool bounds;       /* sums are 0 where nothing counts of them */
-    bool only_chain;   /* other sketches are none */
+    bool only_chain;   /* row by row is the one sketch */
     bool is_preferred; /* without, sums would wait in memory */
 } sketch_start;
 /* Further ones, by what the first one found (starts.c); false: not this one. */

@@ -28,7 +28,8 @@
  * products, and where it has them they may take longer than multiply-adds, so these sketches are
  * never the default: estimates know.
  *
- * kept: what takes few operations, and is needed in windows, is kept row by row (nest_chain.c).
+ * kept: stages that take few operations, and are needed in windows, are kept row by row
+ * (nest_chain.c).
  *
  * words: bytes are widened to s16 for dot products, where a set has dot products of bytes by
  * several instructions alone (rewrite_operands.c). These sketches are the default for such sets

@@ -71,7 +71,7 @@ int tile_short_sums(const sketch_state *s, int stage, int row, int second, int *
 int tile_rows_beside(const sketch_state *s, int stage, int vec, int row);
 /* How many rows of such a length, one behind the other, go into a tile's registers of so many
  * lanes: of rows shorter than a register as many as a tile is wide, else as few as end with a whole
- * one; 1: these would be too wide. */
+ * one; 1: such rows would be too wide. */
 int tile_joined_rows(int64_t length, int lanes);
 /* A further axis for rows: a step along it reads what one along `row` or `second` does, so that
  * rows along both share vectors, as in the correlation of two pictures; -1: none. */

@@ -155,7 +155,8 @@ static int beside_of(const sketch_state *s, int stage, int vec) {
         return -1;
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
-        if (f->extent[vec] >= NARROW_LANES && /* narrower ones are no vectors beside 32-bit lanes */
+        /* Elements narrower than 32 bits are no vectors beside lanes that are whole registers. */
+        if (f->extent[vec] >= NARROW_LANES &&
             at_type_bytes(s->facts->compute->tensors[x->tensor].type) < 4)
             return -1;
         const bool along = x->stride[vec] == 1 && x->stride[beside] == f->extent[vec],
