@@ -4,12 +4,6 @@
 
 enum { MOST_SHIFT = 30, MOST_PLACE = 63 };
 
-static int nodes_of(const at_expr *e) {
-    int n = 1;
-    for (int i = 0; i < e->nargs; i++) n += nodes_of(e->arg[i]);
-    return n;
-}
-
 /* What an operator makes of each two of these numbers; 0: of some none of them. */
 static uint64_t shifts_of_pair(at_op op, uint64_t x, uint64_t y) {
     uint64_t all = 0;
@@ -76,7 +70,7 @@ static at_status shift_by_place(resolve_scope *s, const at_expr *e, at_expr *x, 
         at_expr *one = shifted(s, x, n);
         if (chain) {
             at_expr *arg[] = {resolve_pair(s, AT_X_EQ, y, at_expr_int(s->arena, n)), one, chain};
-            AT_TRY(resolve_grow(s, e, nodes_of(x) + nodes_of(y) + 4));
+            AT_TRY(resolve_grow(s, e, at_expr_nodes(x) + at_expr_nodes(y) + 4));
             one = at_expr_new(s->arena, AT_X_SELECT, 3, arg);
         }
         chain = one;

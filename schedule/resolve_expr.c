@@ -228,7 +228,7 @@ static at_status resolve_operator(resolve_scope *s, const at_expr *e, at_expr **
         return FAIL_AT(s, e, "integers have no quotient: multiply by an f32, and round");
     if (e->op == AT_X_MOD && k->is_float)
         return FAIL_AT(s, e, "only an index has a remainder, a value has none");
-    if ((e->op == AT_X_DIV || e->op == AT_X_MOD) && !k->is_float) {
+    if (divides && !k->is_float) {
         if (!at_expr_is_size(copy->arg[1]) || at_expr_has(copy->arg[1], AT_X_CALL))
             return FAIL_AT(s, e->arg[1], "indices are divided by sizes only");
         add_divisor(s, to_slots(s, copy->arg[1]));
