@@ -93,153 +93,112 @@ void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *p
                      prefix);
 }
 
-static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
-    (void)t;
+static void memory(at_text *out, const at_tile_op *op) {
     at_text_addf(out, "p%d[%lld]", op->slot, (long long)op->off);
 }
 
-static void operand(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->mem == AT_MEM_NONE) at_text_addf(out, "r%d", op->b);
-    else if (op->mem == AT_MEM_CONST) at_c_constant(out, t, op);
-    else memory(out, t, op);
+/* A number with all of its bits, which no decimal says of what is not a number. */
+static void bits_of_number(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "%sfloat(0x%08xu)", t->prefix, at_tile_bits(op));
 }
 
 /* The bits of the second operand. */
 static void operand_bits(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->mem != AT_MEM_NONE && op->mem != AT_MEM_CONST && is_int(t, op)) {
-        at_text_add(out, "(unsigned)");
-        memory(out, t, op);
-        return;
+    if (op->mem == AT_MEM_CONST) at_text_addf(out, "0x%08xu", at_tile_bits(op));
+    else if (op->mem == AT_MEM_NONE) at_text_addf(out, "%sbits(r%d)", t->prefix, op->b);
+    else {
+        at_text_addf(out, is_int(t, op) ? "(unsigned)" : "%sbits(", t->prefix);
+        memory(out, op);
+        at_text_add(out, is_int(t, op) ? "" : ")");
     }
-    if (op->mem == AT_MEM_CONST) {
-        at_text_addf(out, "0x%08xu", at_tile_bits(op));
-        return;
-    }
-    at_text_addf(out, "%sbits(", t->prefix);
-    operand(out, t, op);
-    at_text_add(out, ")");
 }
 
-/* What is done with the bits of registers. */
-static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op) {
-    static const char *const sign[AT_T_KIND_COUNT] = {[AT_T_AND] = "&",
-                                                      [AT_T_OR] = "|",
-                                                      [AT_T_INT_ADD] = "+",
-                                                      [AT_T_INT_SUB] = "-",
-                                                      [AT_T_INT_MUL] = "*"};
-    const char *p = t->prefix;
-    switch (op->kind) {
-    case AT_T_MUL_ADD:
-        at_text_addf(out, "r%d = r%d * r%d + ", op->dst, op->dst, op->a);
-        operand(out, t, op);
-        break;
-    case AT_T_LESS:
-    case AT_T_AT_MOST:
-    case AT_T_EQUAL:
-        at_text_addf(out, "r%d = %sfloat(r%d %s ", op->dst, p, op->a, at_tile_comparison(op));
-        operand(out, t, op);
-        at_text_add(out, " ? 0xffffffffu : 0u)");
-        break;
-    case AT_T_BLEND:
-        at_text_addf(out, "r%d = %sbits(r%d) ? ", op->dst, p, op->a);
-        if (op->mem == AT_MEM_CONST) at_text_addf(out, "%sfloat(0x%08xu)", p, at_tile_bits(op));
-        else operand(out, t, op);
-        at_text_addf(out, " : r%d", op->dst);
-        break;
-    case AT_T_SQRT: at_text_addf(out, "r%d = %sroot(r%d)", op->dst, p, op->a); break;
-    case AT_T_SHIFT_LEFT:
-        at_text_addf(out, "r%d = %sfloat(%sbits(r%d) << %d)", op->dst, p, p, op->a, op->by);
-        break;
-    case AT_T_SHIFT_RIGHT:
-        at_text_addf(out, "r%d = %sfloat((unsigned)((int)%sbits(r%d) >> %d))", op->dst, p, p, op->a,
-                     op->by);
-        break;
-    case AT_T_INT_MIN:
-    case AT_T_INT_MAX:
-        at_text_addf(out, "r%d = (int)%sbits(r%d) %c (int)", op->dst, p, op->a,
-                     op->kind == AT_T_INT_MIN ? '<' : '>');
-        operand_bits(out, t, op);
-        at_text_addf(out, " ? r%d : ", op->a);
-        if (op->mem == AT_MEM_CONST) at_text_addf(out, "%sfloat(0x%08xu)", p, at_tile_bits(op));
-        else operand(out, t, op);
-        break;
-    case AT_T_TO_INT: at_text_addf(out, "r%d = %swhole(r%d)", op->dst, p, op->a); break;
-    case AT_T_TO_FLOAT:
-        at_text_addf(out, "r%d = (float)(int)%sbits(r%d)", op->dst, p, op->a);
-        break;
-    default:
-        if (!sign[op->kind]) AT_BUG("tile operation %d has no C", op->kind);
-        at_text_addf(out, "r%d = %sfloat(%sbits(r%d) %s ", op->dst, p, p, op->a, sign[op->kind]);
-        operand_bits(out, t, op);
-        at_text_add(out, ")");
-    }
-    at_text_add(out, ";\n");
+static void place(at_text *out, const at_tile *t, const at_tile_op *op, char place) {
+    if (place == 'u') operand_bits(out, t, op);
+    else if (op->mem == AT_MEM_NONE) at_text_addf(out, "r%d", op->b);
+    else if (op->mem != AT_MEM_CONST) memory(out, op);
+    else if (place == 'w') bits_of_number(out, t, op);
+    else at_c_constant(out, t, op);
 }
 
-/* A prefetch has no compiler-independent form and prints as an empty statement. */
-static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
-    static const char *const sign[AT_T_KIND_COUNT] = {
-        [AT_T_ADD] = "+", [AT_T_SUB] = "-", [AT_T_MUL] = "*",
-        [AT_T_DIV] = "/", [AT_T_MIN] = "<", [AT_T_MAX] = ">"};
-    if (op->kind > AT_T_MAX && op->kind < AT_T_ZIP_LOW) {
-        bits_operation(out, t, op);
-        return;
-    }
+/* $w: the second operand with all of its bits. A prefetch has no form that every compiler knows,
+ * and is an empty statement. */
+static const char *const forms[AT_T_KIND_COUNT] = {
+    [AT_T_PREFETCH] = ";",
+    [AT_T_MOV] = "$d = $a;",
+    [AT_T_FMA] = "$d += $a * $x;",
+    [AT_T_FNMA] = "$d -= $a * $x;",
+    [AT_T_FMS] = "$d = $a * $x - $d;",
+    [AT_T_MUL_ADD] = "$d = $d * $a + $x;",
+    [AT_T_ADD] = "$d = $a + $x;",
+    [AT_T_SUB] = "$d = $a - $x;",
+    [AT_T_MUL] = "$d = $a * $x;",
+    [AT_T_DIV] = "$d = $a / $x;",
+    [AT_T_MIN] = "$d = $a < $x ? $a : $x;",
+    [AT_T_MAX] = "$d = $a > $x ? $a : $x;",
+    [AT_T_SQRT] = "$d = $proot($a);",
+    [AT_T_AND] = "$d = $pfloat($pbits($a) & $u);",
+    [AT_T_OR] = "$d = $pfloat($pbits($a) | $u);",
+    [AT_T_INT_ADD] = "$d = $pfloat($pbits($a) + $u);",
+    [AT_T_INT_SUB] = "$d = $pfloat($pbits($a) - $u);",
+    [AT_T_INT_MUL] = "$d = $pfloat($pbits($a) * $u);",
+    [AT_T_INT_MIN] = "$d = (int)$pbits($a) < (int)$u ? $a : $w;",
+    [AT_T_INT_MAX] = "$d = (int)$pbits($a) > (int)$u ? $a : $w;",
+    [AT_T_SHIFT_LEFT] = "$d = $pfloat($pbits($a) << $n);",
+    [AT_T_SHIFT_RIGHT] = "$d = $pfloat((unsigned)((int)$pbits($a) >> $n));",
+    [AT_T_LESS] = "$d = $pfloat($a < $x ? 0xffffffffu : 0u);",
+    [AT_T_AT_MOST] = "$d = $pfloat($a <= $x ? 0xffffffffu : 0u);",
+    [AT_T_EQUAL] = "$d = $pfloat($a == $x ? 0xffffffffu : 0u);",
+    [AT_T_BLEND] = "$d = $pbits($a) ? $w : $d;",
+    [AT_T_TO_INT] = "$d = $pwhole($a);",
+    [AT_T_TO_FLOAT] = "$d = (float)(int)$pbits($a);",
+};
+
+static const char *form_of(const at_tile_op *op) { return forms[op->kind]; }
+
+static void load(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "r%d = ", op->dst);
+    if (is_int(t, op)) at_text_addf(out, "%sfloat((unsigned)", t->prefix);
+    if (at_type_is_half(element_type(t, op)))
+        at_text_addf(out, "%sof_%s(", t->prefix, at_type_of(element_type(t, op))->name);
+    memory(out, op);
+    at_text_add(out, element_type(t, op) != AT_F32 ? ");\n" : ";\n");
+}
+
+static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
+    const at_type type = element_type(t, op);
+    memory(out, op);
+    if (is_int(t, op))
+        at_text_addf(out, " = (%s)(int)%sbits(r%d);\n", at_type_of(type)->c, t->prefix, op->a);
+    else if (at_type_is_half(type))
+        at_text_addf(out, " = %sto_%s(r%d);\n", t->prefix, at_type_of(type)->name, op->a);
+    else at_text_addf(out, " = %sr%d;\n", t->target->is_double ? "(float)" : "", op->a);
+}
+
+static void other(at_text *out, const at_tile *t, const at_tile_op *op) {
     switch (op->kind) {
-    case AT_T_PREFETCH: at_text_add(out, ";\n"); return;
     case AT_T_CONST:
         at_text_addf(out, "r%d = ", op->dst);
-        if (isnan(op->number)) at_text_addf(out, "%sfloat(0x%08xu)", t->prefix, at_tile_bits(op));
+        if (isnan(op->number)) bits_of_number(out, t, op);
         else at_c_constant(out, t, op);
-        break;
+        at_text_add(out, ";\n");
+        return;
     case AT_T_LOAD:
-    case AT_T_BCAST:
-        at_text_addf(out, "r%d = ", op->dst);
-        if (is_int(t, op)) at_text_addf(out, "%sfloat((unsigned)", t->prefix);
-        if (at_type_is_half(element_type(t, op)))
-            at_text_addf(out, "%sof_%s(", t->prefix, at_type_of(element_type(t, op))->name);
-        memory(out, t, op);
-        if (element_type(t, op) != AT_F32) at_text_add(out, ")");
-        break;
-    case AT_T_STORE:
-        memory(out, t, op);
-        if (is_int(t, op))
-            at_text_addf(out, " = (%s)(int)%sbits(r%d)", at_type_of(t->slot_type[op->slot])->c,
-                         t->prefix, op->a);
-        else if (at_type_is_half(element_type(t, op)))
-            at_text_addf(out, " = %sto_%s(r%d)", t->prefix, at_type_of(element_type(t, op))->name,
-                         op->a);
-        else at_text_addf(out, " = %sr%d", t->target->is_double ? "(float)" : "", op->a);
-        break;
+    case AT_T_BCAST: load(out, t, op); return;
+    case AT_T_STORE: store(out, t, op); return;
     case AT_T_SCATTER: at_tile_scatter_c(out, t, op); return;
-    case AT_T_MOV: at_text_addf(out, "r%d = r%d", op->dst, op->a); break;
-    case AT_T_FMA:
-    case AT_T_FNMA:
-        at_text_addf(out, "r%d %c= r%d * ", op->dst, op->kind == AT_T_FMA ? '+' : '-', op->a);
-        operand(out, t, op);
-        break;
-    case AT_T_FMS:
-        at_text_addf(out, "r%d = r%d * ", op->dst, op->a);
-        operand(out, t, op);
-        at_text_addf(out, " - r%d", op->dst);
-        break;
-    case AT_T_MIN:
-    case AT_T_MAX:
-        at_text_addf(out, "r%d = r%d %s ", op->dst, op->a, sign[op->kind]);
-        operand(out, t, op);
-        at_text_addf(out, " ? r%d : ", op->a);
-        operand(out, t, op);
-        break;
-    default:
-        at_text_addf(out, "r%d = r%d %s ", op->dst, op->a, sign[op->kind]);
-        operand(out, t, op);
+    default: AT_BUG("tile operation %d has no C", op->kind);
     }
-    at_text_add(out, ";\n");
 }
 
 void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix) {
-    const at_tile_style scalars = {t->target->is_double ? "double" : "float", 'r', "", operation,
-                                   ""};
+    const at_tile_style scalars = {.type = t->target->is_double ? "double" : "float",
+                                   .letter = 'r',
+                                   .types = "",
+                                   .aligned = "",
+                                   .form = form_of,
+                                   .other = other,
+                                   .place = place};
     at_tile_comment(out, t);
     at_tile_function(out, t, &scalars, prefix);
 }

@@ -27,54 +27,108 @@ static void operand(at_text *out, const at_tile *t, const at_tile_op *op) {
     else at_text_addf(out, "v%d", op->b);
 }
 
-/* acc += a * b */
-static void multiply_add(at_text *out, const at_tile_op *op) {
-    static const char *const names[] = {"at_fma", "at_fma_load", "at_fma_broadcast", "at_fma"};
-    at_text_addf(out, "%s(v%d, v%d, ", names[op->mem], op->dst, op->a);
-    if (op->mem == AT_MEM_CONST) constant(out, op);
+/* The bits of the second operand, as integers. */
+static void operand_bits(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->mem == AT_MEM_CONST) {
+        at_text_addf(out, "((at_mask){0} + (int)0x%08xu)", at_tile_bits(op));
+        return;
+    }
+    at_text_add(out, "(at_mask)");
+    operand(out, t, op);
+}
+
+/* The second operand of a helper that is a macro, and has a name for each place where that lies. */
+static void argument(at_text *out, const at_tile_op *op) {
+    if (op->element) at_text_addf(out, "v%d, %d", op->b, op->element - 1);
+    else if (op->mem == AT_MEM_CONST) constant(out, op);
     else if (op->mem == AT_MEM_NONE) at_text_addf(out, "v%d", op->b);
     else at_gnu_address(out, op);
-    at_text_add(out, ");\n");
 }
 
-static void minimum(at_text *out, const at_tile *t, const at_tile_op *op) {
-    bool all = op->mem == AT_MEM_BCAST;
-    at_text_addf(out, "%s(v%d, v%d, %s", op->kind == AT_T_MIN ? "at_min" : "at_max", op->dst, op->a,
-                 all ? "at_all(" : "");
-    operand(out, t, op);
-    at_text_add(out, all ? "));\n" : ");\n");
-}
-
-static void swap(at_text *out, const at_tile *t, const at_tile_op *op) {
-    at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->a);
-    for (int i = 0; i < t->lanes; i++) at_text_addf(out, ", %d", i ^ op->by);
-    at_text_add(out, ");\n");
-}
-
-static void quarters(at_text *out, const at_tile *t, const at_tile_op *op) {
-    const int fours = t->lanes / 4;
-    at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->a);
-    for (int i = 0; i < t->lanes; i++) at_text_addf(out, ", %d", i % fours * 4 + i / fours);
-    at_text_add(out, ");\n");
-}
-
-static void first(at_text *out, const at_tile *t, const at_tile_op *op) {
-    at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->dst);
-    for (int i = 0; i < t->lanes; i++) at_text_addf(out, ", %d", i < op->lanes ? i : t->lanes + i);
-    at_text_add(out, ");\n");
-}
-
-/* Of all lanes of two registers. */
-static void join(at_text *out, const at_tile *t, const at_tile_op *op) {
-    at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->b);
-    for (int i = 0; i < t->lanes; i++) {
-        int lane = 0;
-        if (op->kind == AT_T_FOURS)
-            lane = i - i % 4 + (op->by >> 2 * (i % 4) & 3) + i % 4 / 2 * t->lanes;
-        if (op->kind == AT_T_MERGE) lane = at_tile_merge_from(op->by, t->lanes, i);
-        if (op->kind == AT_T_HALVES) lane = (op->by >> i / 4 * 4 & 3) * 4 + i % 4;
-        at_text_addf(out, ", %d", lane);
+static void place(at_text *out, const at_tile *t, const at_tile_op *op, char place) {
+    static const char *const from[] = {"", "_load", "_broadcast", ""};
+    static const char *const signs[] = {
+        [AT_DOT_US] = "us", [AT_DOT_SU] = "su",   [AT_DOT_SS] = "s",
+        [AT_DOT_UU] = "u",  [AT_DOT_S16] = "s16", [AT_DOT_BF16] = "bf16"};
+    const bool all = place == 'v' && op->mem == AT_MEM_BCAST;
+    switch (place) {
+    case 'u': operand_bits(out, t, op); return;
+    case 'c': constant(out, op); return;
+    case 'f': at_text_add(out, op->element ? "_lane" : from[op->mem]); return;
+    case 'y': argument(out, op); return;
+    case 'm': at_gnu_address(out, op); return;
+    case 't': at_text_add(out, at_type_of((at_type)op->by)->name); return;
+    case 'g': at_text_add(out, signs[op->by]); return;
+    case 'h': at_text_add(out, op->upper ? "2" : ""); return;
+    case 'r':
+        if (op->apart) at_text_addf(out, "\n    at_apart(v%d);", op->dst);
+        return;
+    default:
+        at_text_add(out, all ? "at_all(" : "");
+        operand(out, t, op);
+        at_text_add(out, all ? ")" : "");
     }
+}
+
+/* $v: the second operand as a vector, $y: as a helper's argument, which may be a lane or an
+ * address, and $f: the end of such a helper's name; $c: the number in all lanes, $m: where memory
+ * is, $t: the type `by`, $g: the signs that a dot product's elements have, $r: a product is rounded
+ * before anything is added. Integers are added without sign: their overflow is defined. */
+static const char *const forms[AT_T_KIND_COUNT] = {
+    [AT_T_PREFETCH] = "__builtin_prefetch(p$s + $o);",
+    [AT_T_CONST] = "$d = $c;",
+    [AT_T_MOV] = "$d = $a;",
+    [AT_T_FMA] = "at_fma$f($d, $a, $y);",
+    [AT_T_FNMA] = "$d -= $a * $x;",
+    [AT_T_FMS] = "$d = $a * $x - $d;",
+    [AT_T_MUL_ADD] = "$d = $d * $a + $x;",
+    [AT_T_DOT] = "at_$gdot$f($d, $a, $y);",
+    [AT_T_ADD] = "$d = $a + $x;",
+    [AT_T_SUB] = "$d = $a - $x;",
+    [AT_T_MUL] = "$d = $a * $x;$r",
+    [AT_T_DIV] = "$d = $a / $x;",
+    [AT_T_MIN] = "at_min($d, $a, $v);",
+    [AT_T_MAX] = "at_max($d, $a, $v);",
+    [AT_T_SCALE] = "at_scale($d, $a, $b, $c);",
+    [AT_T_AND] = "$d = (at_vector)((at_mask)$a & $u);",
+    [AT_T_OR] = "$d = (at_vector)((at_mask)$a | $u);",
+    [AT_T_INT_ADD] = "$d = (at_vector)((at_mask)$a + $u);",
+    [AT_T_INT_SUB] = "$d = (at_vector)((at_mask)$a - $u);",
+    [AT_T_INT_MUL] = "$d = (at_vector)((at_mask)$a * $u);",
+    [AT_T_INT_MIN] = "$d = at_int_min((at_mask)$a, $u);",
+    [AT_T_INT_MAX] = "$d = at_int_max((at_mask)$a, $u);",
+    [AT_T_SHIFT_LEFT] = "$d = (at_vector)((at_mask)$a << $n);",
+    [AT_T_SHIFT_RIGHT] = "$d = (at_vector)((at_mask)$a >> $n);",
+    [AT_T_LESS] = "$d = (at_vector)($a < $x);",
+    [AT_T_AT_MOST] = "$d = (at_vector)($a <= $x);",
+    [AT_T_EQUAL] = "$d = (at_vector)($a == $x);",
+    [AT_T_BLEND] = "$d = at_choose((at_mask)$a, $x, $d);",
+    [AT_T_TO_INT] = "at_to_int($d, $a);",
+    [AT_T_TO_FLOAT] = "$d = __builtin_convertvector((at_mask)$a, at_vector);",
+    [AT_T_GATHER] = "at_gather($d, $m, $a, $l);",
+    [AT_T_CUT] = "at_cut_$t($d, $a, $b);",
+    [AT_T_WEAVE] = "at_weave($d, $a);",
+};
+
+/* Products by one lane of b, and those of floats of 16 bits. */
+static const char *const
+    by_lane[AT_T_KIND_COUNT] = {[AT_T_FMA] = "at_fma$f($d, $a, $y);",
+                                [AT_T_FNMA] = "at_fnma$f($d, $a, $y);",
+                                [AT_T_MUL] = "at_mul$f($d, $a, $y);$r"},
+    *const of_halves[AT_T_KIND_COUNT] = {
+        [AT_T_FMA] = "at_half_fma$h$f($d, $a, $y);", [AT_T_FNMA] = "at_half_fnma$h$f($d, $a, $y);"};
+
+static const char *form_of(const at_tile_op *op) {
+    if (op->halves && at_tile_is_term(op)) return of_halves[op->kind];
+    return op->element && op->kind != AT_T_DOT ? by_lane[op->kind] : forms[op->kind];
+}
+
+/* Whole lanes of a register or of two. */
+static void shuffle(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a,
+                 at_tile_shuffled_second(op));
+    for (int i = 0; i < t->lanes; i++)
+        at_text_addf(out, ", %d", at_tile_shuffled_from(op, t->lanes, i));
     at_text_add(out, ");\n");
 }
 
@@ -104,182 +158,31 @@ static void zip(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, is_narrow ? "); });\n" : ");\n");
 }
 
-/* The bits of the second operand, as integers. */
-static void operand_bits(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->mem == AT_MEM_CONST) {
-        at_text_addf(out, "((at_mask){0} + (int)0x%08xu)", at_tile_bits(op));
-        return;
-    }
-    at_text_add(out, "(at_mask)");
-    operand(out, t, op);
-}
-
-/* dst += the products of the elements of a lane. */
-static void dot(at_text *out, const at_tile_op *op) {
-    static const char *const names[] = {"", "_load", "_broadcast", ""};
-    static const char *const signs[] = {
-        [AT_DOT_US] = "us", [AT_DOT_SU] = "su",   [AT_DOT_SS] = "s",
-        [AT_DOT_UU] = "u",  [AT_DOT_S16] = "s16", [AT_DOT_BF16] = "bf16"};
-    at_text_addf(out, "at_%sdot%s%s(v%d, v%d, ", signs[op->by], names[op->mem],
-                 op->element ? "_lane" : "", op->dst, op->a);
-    if (op->element) at_text_addf(out, "v%d, %d", op->b, op->element - 1);
-    else if (op->mem == AT_MEM_CONST) constant(out, op);
-    else if (op->mem == AT_MEM_NONE) at_text_addf(out, "v%d", op->b);
-    else at_gnu_address(out, op);
-    at_text_add(out, ");\n");
-}
-
-/* What is done with the bits of registers. Integers are added without sign: their overflow is
- * defined. */
-static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op) {
-    static const char sign[AT_T_KIND_COUNT] = {[AT_T_AND] = '&',
-                                               [AT_T_OR] = '|',
-                                               [AT_T_INT_ADD] = '+',
-                                               [AT_T_INT_SUB] = '-',
-                                               [AT_T_INT_MUL] = '*'};
+static void other(at_text *out, const at_tile *t, const at_tile_op *op) {
     switch (op->kind) {
-    case AT_T_SQRT: at_text_addf(out, t->target->gnu_sqrt, op->dst, op->a); return;
-    case AT_T_MUL_ADD:
-        at_text_addf(out, "v%d = v%d * v%d + ", op->dst, op->dst, op->a);
-        operand(out, t, op);
-        break;
-    case AT_T_LESS:
-    case AT_T_AT_MOST:
-    case AT_T_EQUAL:
-        at_text_addf(out, "v%d = (at_vector)(v%d %s ", op->dst, op->a, at_tile_comparison(op));
-        operand(out, t, op);
-        at_text_add(out, ")");
-        break;
-    case AT_T_BLEND:
-        at_text_addf(out, "v%d = at_choose((at_mask)v%d, ", op->dst, op->a);
-        operand(out, t, op);
-        at_text_addf(out, ", v%d)", op->dst);
-        break;
-    case AT_T_SHIFT_LEFT:
-    case AT_T_SHIFT_RIGHT:
-        at_text_addf(out, "v%d = (at_vector)((at_mask)v%d %s %d)", op->dst, op->a,
-                     op->kind == AT_T_SHIFT_LEFT ? "<<" : ">>", op->by);
-        break;
-    case AT_T_INT_MIN:
-    case AT_T_INT_MAX:
-        at_text_addf(out, "v%d = at_int_%s((at_mask)v%d, ", op->dst,
-                     op->kind == AT_T_INT_MIN ? "min" : "max", op->a);
-        operand_bits(out, t, op);
-        at_text_add(out, ")");
-        break;
-    case AT_T_DOT: dot(out, op); return;
-    case AT_T_TO_INT: at_text_addf(out, "at_to_int(v%d, v%d)", op->dst, op->a); break;
-    case AT_T_TO_FLOAT:
-        at_text_addf(out, "v%d = __builtin_convertvector((at_mask)v%d, at_vector)", op->dst, op->a);
-        break;
-    case AT_T_SCALE:
-        at_text_addf(out, "at_scale(v%d, v%d, v%d, at_all(", op->dst, op->a, op->b);
-        at_c_float(out, (float)op->number);
-        at_text_add(out, "))");
-        break;
-    case AT_T_GATHER:
-        at_text_addf(out, "at_gather(v%d, ", op->dst);
-        at_gnu_address(out, op);
-        at_text_addf(out, ", v%d, %d);\n", op->a, op->lanes);
-        return;
-    case AT_T_SWAP: swap(out, t, op); return;
-    case AT_T_CUT:
-        at_text_addf(out, "at_cut_%s(v%d, v%d, v%d)", at_type_of((at_type)op->by)->name, op->dst,
-                     op->a, op->b);
-        break;
-    case AT_T_QUARTERS: quarters(out, t, op); return;
-    case AT_T_WEAVE: at_text_addf(out, "at_weave(v%d, v%d)", op->dst, op->a); break;
-    case AT_T_FIRST: first(out, t, op); return;
-    default:
-        at_text_addf(out, "v%d = (at_vector)((at_mask)v%d %c ", op->dst, op->a, sign[op->kind]);
-        operand_bits(out, t, op);
-        at_text_add(out, ")");
-    }
-    at_text_add(out, ";\n");
-}
-
-/* By one lane of b. */
-static void by_element(at_text *out, const at_tile_op *op) {
-    const char *name = op->kind == AT_T_FMA    ? "at_fma_lane"
-                       : op->kind == AT_T_FNMA ? "at_fnma_lane"
-                                               : "at_mul_lane";
-    at_text_addf(out, "%s(v%d, v%d, v%d, %d);\n", name, op->dst, op->a, op->b, op->element - 1);
-    if (op->apart) at_text_addf(out, "%*sat_apart(v%d);\n", 4, "", op->dst);
-}
-
-/* Products of floats of 16 bits. */
-static void multiply_halves(at_text *out, const at_tile_op *op) {
-    at_text_addf(out, "at_half_%s%s%s(v%d, v%d, v%d", op->kind == AT_T_FMA ? "fma" : "fnma",
-                 op->upper ? "2" : "", op->element ? "_lane" : "", op->dst, op->a, op->b);
-    if (op->element) at_text_addf(out, ", %d", op->element - 1);
-    at_text_add(out, ");\n");
-}
-
-static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->halves && at_tile_is_term(op)) {
-        multiply_halves(out, op);
-        return;
-    }
-    if (op->element && op->kind != AT_T_DOT) {
-        by_element(out, op);
-        return;
-    }
-    if (op->kind > AT_T_MAX && op->kind < AT_T_ZIP_LOW) {
-        bits_operation(out, t, op);
-        return;
-    }
-    switch (op->kind) {
-    case AT_T_PREFETCH:
-        at_text_addf(out, "__builtin_prefetch(p%d + %lld);\n", op->slot, (long long)op->off);
-        return;
-    case AT_T_CONST:
-        at_text_addf(out, "v%d = ", op->dst);
-        constant(out, op);
-        at_text_add(out, ";\n");
-        return;
     case AT_T_LOAD:
     case AT_T_BCAST: at_gnu_load(out, t, op); return;
     case AT_T_STORE: at_gnu_store(out, t, op); return;
     case AT_T_SCATTER: at_tile_scatter_c(out, t, op); return;
-    case AT_T_MOV: at_text_addf(out, "v%d = v%d;\n", op->dst, op->a); return;
-    case AT_T_FMA: multiply_add(out, op); return;
-    case AT_T_FNMA:
-        at_text_addf(out, "v%d -= v%d * ", op->dst, op->a);
-        operand(out, t, op);
-        at_text_add(out, ";\n");
-        return;
-    case AT_T_FMS:
-        at_text_addf(out, "v%d = v%d * ", op->dst, op->a);
-        operand(out, t, op);
-        at_text_addf(out, " - v%d;\n", op->dst);
-        return;
-    case AT_T_MIN:
-    case AT_T_MAX: minimum(out, t, op); return;
-    case AT_T_ZIP_LOW:
-    case AT_T_ZIP_HIGH:
-    case AT_T_ZIP_LOW2:
-    case AT_T_ZIP_HIGH2:
-    case AT_T_ZIP_LOW16:
-    case AT_T_ZIP_HIGH16:
-    case AT_T_ZIP_LOW8:
-    case AT_T_ZIP_HIGH8: zip(out, t, op); return;
+    case AT_T_SQRT: at_text_addf(out, t->target->gnu_sqrt, op->dst, op->a); return;
+    case AT_T_SWAP:
+    case AT_T_QUARTERS:
+    case AT_T_FIRST:
     case AT_T_FOURS:
     case AT_T_HALVES:
-    case AT_T_MERGE: join(out, t, op); return;
-    default: {
-        static const char sign[AT_T_KIND_COUNT] = {
-            [AT_T_ADD] = '+', [AT_T_SUB] = '-', [AT_T_MUL] = '*', [AT_T_DIV] = '/'};
-        at_text_addf(out, "v%d = v%d %c ", op->dst, op->a, sign[op->kind]);
-        operand(out, t, op);
-        at_text_add(out, ";\n");
-        if (op->apart) at_text_addf(out, "%*sat_apart(v%d);\n", 4, "", op->dst);
-    }
+    case AT_T_MERGE: shuffle(out, t, op); return;
+    default: zip(out, t, op);
     }
 }
 
 void at_tile_print_gnu(at_text *out, const at_tile *t, const char *prefix) {
-    static const at_tile_style vectors = {"at_vector", 'v', "", operation,
-                                          "__attribute__((aligned(64))) "};
+    static const at_tile_style vectors = {.type = "at_vector",
+                                          .letter = 'v',
+                                          .types = "",
+                                          .aligned = "__attribute__((aligned(64))) ",
+                                          .form = form_of,
+                                          .other = other,
+                                          .place = place};
     if (!t->target->prelude) {
         at_tile_print_c(out, t, prefix);
         return;

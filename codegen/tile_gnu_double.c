@@ -36,62 +36,54 @@ static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, "\n");
 }
 
-static void operand(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->mem == AT_MEM_NONE) {
-        at_text_addf(out, "d%d", op->b);
-        return;
+static void place(at_text *out, const at_tile *t, const at_tile_op *op, char place) {
+    if (place == 'c') at_c_constant(out, t, op);
+    else if (op->mem == AT_MEM_NONE) at_text_addf(out, "d%d", op->b);
+    else {
+        at_text_add(out, "(");
+        at_c_constant(out, t, op);
+        at_text_add(out, " - (at_doubles){0})");
     }
-    at_text_add(out, "(");
-    at_c_constant(out, t, op);
-    at_text_add(out, " - (at_doubles){0})");
 }
 
-static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
-    static const char sign[AT_T_KIND_COUNT] = {
-        [AT_T_ADD] = '+', [AT_T_SUB] = '-', [AT_T_MUL] = '*',
-        [AT_T_DIV] = '/', [AT_T_MIN] = '<', [AT_T_MAX] = '>'};
+#define CHOICE(SIGN)                                                                               \
+    "{ at_choice c = (at_choice)($a " SIGN " $x); "                                                \
+    "$d = (at_doubles)((c & (at_choice)$a) | (~c & (at_choice)$x)); }"
+
+/* $c: the number. */
+static const char *const forms[AT_T_KIND_COUNT] = {
+    [AT_T_PREFETCH] = "__builtin_prefetch(p$s + $o);",
+    [AT_T_BCAST] = "$d = (double)p$s[$o] - (at_doubles){0};",
+    [AT_T_CONST] = "$d = $c - (at_doubles){0};",
+    [AT_T_MOV] = "$d = $a;",
+    [AT_T_FMA] = "$d += $a * $x;",
+    [AT_T_FNMA] = "$d -= $a * $x;",
+    [AT_T_FMS] = "$d = $a * $x - $d;",
+    [AT_T_ADD] = "$d = $a + $x;",
+    [AT_T_SUB] = "$d = $a - $x;",
+    [AT_T_MUL] = "$d = $a * $x;",
+    [AT_T_DIV] = "$d = $a / $x;",
+    [AT_T_MIN] = CHOICE("<"),
+    [AT_T_MAX] = CHOICE(">"),
+};
+
+static const char *form_of(const at_tile_op *op) { return forms[op->kind]; }
+
+static void other(at_text *out, const at_tile *t, const at_tile_op *op) {
     switch (op->kind) {
-    case AT_T_PREFETCH:
-        at_text_addf(out, "__builtin_prefetch(p%d + %lld);\n", op->slot, (long long)op->off);
-        return;
     case AT_T_LOAD: load(out, t, op); return;
     case AT_T_STORE: store(out, t, op); return;
-    case AT_T_BCAST:
-        at_text_addf(out, "d%d = (double)p%d[%lld] - (at_doubles){0};\n", op->dst, op->slot,
-                     (long long)op->off);
-        return;
-    case AT_T_CONST:
-        at_text_addf(out, "d%d = ", op->dst);
-        at_c_constant(out, t, op);
-        at_text_add(out, " - (at_doubles){0};\n");
-        return;
-    case AT_T_MOV: at_text_addf(out, "d%d = d%d;\n", op->dst, op->a); return;
-    case AT_T_FMA: at_text_addf(out, "d%d += d%d * ", op->dst, op->a); break;
-    case AT_T_FNMA: at_text_addf(out, "d%d -= d%d * ", op->dst, op->a); break;
-    case AT_T_FMS:
-        at_text_addf(out, "d%d = d%d * ", op->dst, op->a);
-        operand(out, t, op);
-        at_text_addf(out, " - d%d;\n", op->dst);
-        return;
-    case AT_T_MIN:
-    case AT_T_MAX:
-        at_text_addf(out, "{ at_choice c = (at_choice)(d%d %c ", op->a, sign[op->kind]);
-        operand(out, t, op);
-        at_text_addf(out, "); d%d = (at_doubles)((c & (at_choice)d%d) | (~c & (at_choice)", op->dst,
-                     op->a);
-        operand(out, t, op);
-        at_text_add(out, ")); }\n");
-        return;
-    default:
-        if (!sign[op->kind]) AT_BUG("tile operation %d is none of doubles", op->kind);
-        at_text_addf(out, "d%d = d%d %c ", op->dst, op->a, sign[op->kind]);
+    default: AT_BUG("tile operation %d is none of doubles", op->kind);
     }
-    operand(out, t, op);
-    at_text_add(out, ";\n");
 }
 
 void at_gnu_doubles(at_text *out, const at_tile *t, const char *prefix) {
-    at_tile_style doubles = {"at_doubles", 'd', "", operation, ""};
+    at_tile_style doubles = {.type = "at_doubles",
+                             .letter = 'd',
+                             .aligned = "",
+                             .form = form_of,
+                             .other = other,
+                             .place = place};
     at_text types = {0};
     at_text_addf(&types, types_of, 4 * t->lanes, 4 * t->lanes, 8 * t->lanes, 8 * t->lanes);
     doubles.types = at_text_str(&types);

@@ -104,20 +104,15 @@ static void zip(const at_tile_op *op, char *d, const char *a, const char *b) {
                (i % 2 ? b : a) + (ptrdiff_t)at_tile_zip_from(op, i) * bytes, (size_t)bytes);
 }
 
-static void join(const at_tile_op *op, float *d, const float *a, const float *b) {
-    if (op->kind < AT_T_FOURS) {
-        zip(op, (char *)d, (const char *)a, (const char *)b);
-        return;
+/* Whole lanes of a register or of two. */
+static void shuffle(const at_tile *t, const at_tile_op *op, float reg[][MAX_LANES]) {
+    const float *a = reg[op->a], *second = reg[at_tile_shuffled_second(op)];
+    float made[MAX_LANES];
+    for (int i = 0; i < t->lanes; i++) {
+        const int from = at_tile_shuffled_from(op, t->lanes, i);
+        made[i] = from < t->lanes ? a[from] : second[from - t->lanes];
     }
-    for (int i = 0; i < op->lanes; i++) {
-        int four = i - i % 4, which = op->by >> 2 * (i % 4) & 3,
-            half = i < 4 ? op->by : op->by >> 4;
-        if (op->kind == AT_T_FOURS) d[i] = (i % 4 < 2 ? a : b)[four + which];
-        else if (op->kind == AT_T_MERGE) {
-            const int from = at_tile_merge_from(op->by, op->lanes, i);
-            d[i] = from < op->lanes ? a[from] : b[from - op->lanes];
-        } else d[i] = (half & 2 ? b : a)[(half & 1) * 4 + i % 4];
-    }
+    memcpy(reg[op->dst], made, sizeof *made * (size_t)t->lanes);
 }
 
 /* A step of a tile whose registers hold doubles. m: its memory. */
@@ -230,63 +225,67 @@ static void add_halves(const at_tile *t, const at_tile_op *op, float reg[][MAX_L
                          half_of(reg[op->b], op->element ? op->element - 1 : from + i));
 }
 
+/* Where lane j of a load or a store lies. */
+static char *lane_at(const at_tile *t, const at_tile_op *op, char *m, int j) {
+    const int64_t element = at_type_bytes(t->slot_type[op->slot]),
+                  lane = at_tile_is_wide(t, op) ? (int64_t)sizeof(float) : element;
+    if (op->fours) return m + j / 4 * op->fours * element + j % 4 * lane;
+    return m + lane * (op->times ? at_tile_lane_from(op, j) : j);
+}
+
+static void load(const at_tile *t, const at_tile_op *op, float *d, char *m) {
+    float lanes[MAX_LANES] = {0};
+    for (int j = 0; j < op->lanes; j++) lanes[j] = get(t, op, lane_at(t, op, m, j), 0);
+    const bool is_spread = op->by && !op->times;
+    for (int j = 0; j < MAX_LANES; j++)
+        d[j] = lanes[is_spread && j < t->lanes ? at_tile_spread_from(op, j) : j];
+}
+
+/* The second operand of arithmetic. */
+static void second_operand(const at_tile *t, const at_tile_op *op, float reg[][MAX_LANES],
+                           const char *m, float *b) {
+    for (int j = 0; j < t->lanes; j++) switch (op->mem) {
+        case AT_MEM_VECTOR: b[j] = j < op->lanes ? get(t, op, m, j) : 0; break;
+        case AT_MEM_BCAST: b[j] = get(t, op, m, 0); break;
+        case AT_MEM_CONST: b[j] = at_of_bits(at_tile_bits(op)); break;
+        default: b[j] = op->b < 0 ? 0 : reg[op->b][op->element ? op->element - 1 : j];
+        }
+}
+
 /* What is done with registers; m: where an operand in memory lies. */
 static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[][MAX_LANES],
                              char *m) {
-    float one[MAX_LANES] = {0};
+    float one[MAX_LANES] = {0}, *d = op->dst >= 0 ? reg[op->dst] : NULL;
     if (op->halves && at_tile_is_term(op)) add_halves(t, op, reg);
-    else if (op->halves) load_halves(op, reg[op->dst], m, t->lanes);
+    else if (op->halves) load_halves(op, d, m, t->lanes);
     if (op->halves) return;
     switch (op->kind) {
     case AT_T_CONST:
-        for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = at_of_bits(at_tile_bits(op));
-        break;
-    case AT_T_LOAD:
-        memset(reg[op->dst], 0, sizeof reg[0]);
-        for (int j = 0; j < op->lanes && op->fours; j++)
-            reg[op->dst][j] =
-                get(t, op, m + j / 4 * op->fours * at_type_bytes(t->slot_type[op->slot]), j % 4);
-        for (int j = 0; j < op->lanes && !op->fours; j++)
-            reg[op->dst][j] = get(t, op, m, op->times ? at_tile_lane_from(op, j) : j);
-        if (!op->by || op->times) break;
-        memcpy(one, reg[op->dst], sizeof one);
-        for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = one[at_tile_spread_from(op, j)];
-        break;
+        for (int j = 0; j < t->lanes; j++) d[j] = at_of_bits(at_tile_bits(op));
+        return;
+    case AT_T_LOAD: load(t, op, d, m); return;
     case AT_T_BCAST:
-        for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = get(t, op, m, 0);
-        break;
+        for (int j = 0; j < t->lanes; j++) d[j] = get(t, op, m, 0);
+        return;
     case AT_T_STORE:
-        for (int j = 0; j < op->lanes && op->fours; j++)
-            put(t, op, m + j / 4 * op->fours * at_type_bytes(t->slot_type[op->slot]), j % 4,
-                reg[op->a][j]);
-        for (int j = 0; j < op->lanes && !op->fours; j++)
-            put(t, op, m, op->times ? at_tile_lane_from(op, j) : j, reg[op->a][j]);
-        break;
-    case AT_T_MOV: memcpy(reg[op->dst], reg[op->a], sizeof reg[0]); break;
-    case AT_T_SWAP:
-        for (int j = 0; j < t->lanes; j++) one[j] = reg[op->a][j ^ op->by];
-        memcpy(reg[op->dst], one, sizeof one);
-        break;
-    case AT_T_CUT:
-        cut_two(t, op, one, reg[op->a], reg[op->b]);
-        memcpy(reg[op->dst], one, sizeof one);
-        break;
-    case AT_T_QUARTERS:
-        for (int j = 0; j < t->lanes; j++)
-            one[j] = reg[op->a][j % (t->lanes / 4) * 4 + j / (t->lanes / 4)];
-        memcpy(reg[op->dst], one, sizeof one);
-        break;
-    case AT_T_WEAVE:
-        for (int j = 0; j < 4 * t->lanes; j++)
-            ((char *)one)[j] = ((const char *)reg[op->a])[j % 4 * t->lanes + j / 4];
-        memcpy(reg[op->dst], one, sizeof one);
-        break;
+        for (int j = 0; j < op->lanes; j++) put(t, op, lane_at(t, op, m, j), 0, reg[op->a][j]);
+        return;
+    case AT_T_MOV: memcpy(d, reg[op->a], sizeof reg[0]); return;
     case AT_T_GATHER:
         for (int j = 0; j < op->lanes; j++)
             one[j] = get(t, op, m, (int32_t)at_bits_of(reg[op->a][j]));
-        memcpy(reg[op->dst], one, sizeof one);
         break;
-    case AT_T_FIRST: memcpy(reg[op->dst], reg[op->a], op->lanes * sizeof(float)); break;
+    case AT_T_CUT: cut_two(t, op, one, reg[op->a], reg[op->b]); break;
+    case AT_T_WEAVE:
+        for (int j = 0; j < 4 * t->lanes; j++)
+            ((char *)one)[j] = ((const char *)reg[op->a])[j % 4 * t->lanes + j / 4];
+        break;
+    case AT_T_SWAP:
+    case AT_T_QUARTERS:
+    case AT_T_FIRST:
+    case AT_T_FOURS:
+    case AT_T_HALVES:
+    case AT_T_MERGE: shuffle(t, op, reg); return;
     case AT_T_ZIP_LOW:
     case AT_T_ZIP_HIGH:
     case AT_T_ZIP_LOW2:
@@ -295,23 +294,15 @@ static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[]
     case AT_T_ZIP_HIGH16:
     case AT_T_ZIP_LOW8:
     case AT_T_ZIP_HIGH8:
-    case AT_T_FOURS:
-    case AT_T_HALVES:
-    case AT_T_MERGE:
-        memcpy(one, reg[op->dst], sizeof one);
-        join(op, one, reg[op->a], reg[op->b]);
-        memcpy(reg[op->dst], one, sizeof one);
+        memcpy(one, d, sizeof one);
+        zip(op, (char *)one, (const char *)reg[op->a], (const char *)reg[op->b]);
         break;
     default:
-        for (int j = 0; j < op->lanes && op->mem == AT_MEM_VECTOR; j++) one[j] = get(t, op, m, j);
-        for (int j = 0; j < t->lanes && op->mem == AT_MEM_BCAST; j++) one[j] = get(t, op, m, 0);
-        if (op->mem == AT_MEM_CONST)
-            for (int j = 0; j < t->lanes; j++) one[j] = at_of_bits(at_tile_bits(op));
-        if (op->mem == AT_MEM_NONE && op->b >= 0) memcpy(one, reg[op->b], sizeof one);
-        for (int j = 0; j < t->lanes && op->element; j++) one[j] = reg[op->b][op->element - 1];
-        for (int j = 0; j < t->lanes; j++)
-            reg[op->dst][j] = at_tile_lane(t, op, reg[op->dst][j], reg[op->a][j], one[j]);
+        second_operand(t, op, reg, m, one);
+        for (int j = 0; j < t->lanes; j++) d[j] = at_tile_lane(t, op, d[j], reg[op->a][j], one[j]);
+        return;
     }
+    memcpy(d, one, sizeof one);
 }
 
 /* A pointer to what an entry of an index list leads to, or to numbers where it leads nowhere. */

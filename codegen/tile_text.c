@@ -1,5 +1,5 @@
-/* codegen/tile_text.c: what the printers of C share: numbers, comparisons, additions at computed
- * places, and the function around the operations. */
+/* codegen/tile_text.c: what the printers of C share: numbers, statements by their forms, additions
+ * at computed places, and the function around the operations. */
 #include "codegen/tile_text.h"
 
 #include <math.h>
@@ -15,10 +15,6 @@ void at_c_float(at_text *out, float x) {
 void at_c_constant(at_text *out, const at_tile *t, const at_tile_op *op) {
     if (t->target->is_double && isfinite(op->number)) at_text_addf(out, "%a", op->number);
     else at_c_float(out, (float)op->number);
-}
-
-const char *at_tile_comparison(const at_tile_op *op) {
-    return op->kind == AT_T_LESS ? "<" : op->kind == AT_T_AT_MOST ? "<=" : "==";
 }
 
 /* What is at *m, and the term, joined. */
@@ -156,6 +152,30 @@ static void index_entry(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, op->by != 1 ? ");\n" : ";\n");
 }
 
+static void statement(at_text *out, const at_tile *t, const at_tile_op *op,
+                      const at_tile_style *style) {
+    const char *at = style->form(op);
+    if (!at) {
+        style->other(out, t, op);
+        return;
+    }
+    for (const char *place; (place = strchr(at, '$')); at = place + 2) {
+        at_text_addn(out, at, (size_t)(place - at));
+        switch (place[1]) {
+        case 'd': at_text_addf(out, "%c%d", style->letter, op->dst); break;
+        case 'a': at_text_addf(out, "%c%d", style->letter, op->a); break;
+        case 'b': at_text_addf(out, "%c%d", style->letter, op->b); break;
+        case 'n': at_text_addf(out, "%d", op->by); break;
+        case 'l': at_text_addf(out, "%d", op->lanes); break;
+        case 's': at_text_addf(out, "%d", op->slot); break;
+        case 'o': at_text_addf(out, "%lld", (long long)op->off); break;
+        case 'p': at_text_add(out, t->prefix); break;
+        default: style->place(out, t, op, place[1]);
+        }
+    }
+    at_text_addf(out, "%s\n", at);
+}
+
 void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style,
                       const char *prefix) {
     at_text_addf(out, "static void %s%s(", prefix, t->name);
@@ -182,7 +202,7 @@ void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style
             if (op->trip_arg >= 0) at_text_addf(out, "n%d * ", op->trip_arg);
             at_text_addf(out, "%lld;\n", (long long)(op->bump < 0 ? -op->bump : op->bump));
         } else if (op->kind == AT_T_INDEX) index_entry(out, t, op);
-        else style->operation(out, t, op);
+        else statement(out, t, op, style);
     }
     at_text_add(out, "}\n\n");
 }

@@ -9,7 +9,6 @@ void at_tile_print(at_text *out, const at_tile *t);
 /* tile_text.c: what the printers of C share. */
 void at_c_float(at_text *out, float x);
 void at_c_constant(at_text *out, const at_tile *t, const at_tile_op *op); /* its number */
-const char *at_tile_comparison(const at_tile_op *op);                     /* its operator */
 void at_tile_comment(at_text *out, const at_tile *t); /* which tensors the pointers are */
 void at_tile_scatter_c(at_text *out, const at_tile *t, const at_tile_op *op);
 /* tile_integers.c: macros for integers, once per file. to_int: the instruction that makes integers
@@ -20,9 +19,15 @@ typedef struct at_tile_style {  /* what tells one dialect of C from another */
     const char *type;           /* of a register */
     char letter;                /* its name: v0, v1, ... */
     const char *types;          /* that the function begins with; or "" */
-    void (*operation)(at_text *out, const at_tile *t, const at_tile_op *op); /* a statement */
-    const char *aligned; /* before an array that begins with a line of the cache; or "" */
+    const char *aligned;        /* before an array that begins with a line of the cache; or "" */
+    const char *(*form)(const at_tile_op *op); /* of its statement, or NULL: `other` prints it */
+    void (*other)(at_text *out, const at_tile *t, const at_tile_op *op);
+    void (*place)(at_text *out, const at_tile *t, const at_tile_op *op, char place);
 } at_tile_style;
+/* A statement's form is its text, in which $d, $a and $b are registers, $n is `by`, $l the lanes,
+ * $s the slot, $o the offset there, and $p the prefix of helpers. All else is printed by `place`:
+ * $x is the second operand, wherever it lies, $u its bits; a table of forms names what else it has.
+ */
 void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style,
                       const char *prefix);
 void at_tile_declare(at_text *out, const at_tile *t, const char *prefix);

@@ -1,4 +1,4 @@
-/* codegen/tile_zip.h: which elements a zip takes from where. */
+/* codegen/tile_zip.h: from where elements come that are put together in another order. */
 #ifndef AT_CODEGEN_TILE_ZIP_H
 #define AT_CODEGEN_TILE_ZIP_H
 
@@ -31,6 +31,24 @@ static inline int at_tile_merge_from(int merge, int lanes, int i) {
     if (number == 0) return apart * i + (merge >> 8);
     if (at % apart == number) return lanes + at / apart;
     return number == 1 ? at / apart : i;
+}
+
+/* An operation that takes whole lanes of all registers takes them of a, and of a second register:
+ * b, dst where some of its lanes stay, or a again. */
+static inline int at_tile_shuffled_second(const at_tile_op *op) {
+    return op->kind == AT_T_FIRST ? op->dst : op->b >= 0 ? op->b : op->a;
+}
+/* Where lane i is from: a lane of a, or of the second one, whose lanes follow those of a. */
+static inline int at_tile_shuffled_from(const at_tile_op *op, int lanes, int i) {
+    const int fours = lanes / 4;
+    switch (op->kind) {
+    case AT_T_SWAP: return i ^ op->by;
+    case AT_T_QUARTERS: return i % fours * 4 + i / fours;
+    case AT_T_FIRST: return i < op->lanes ? i : lanes + i;
+    case AT_T_FOURS: return i - i % 4 + (op->by >> 2 * (i % 4) & 3) + i % 4 / 2 * lanes;
+    case AT_T_HALVES: return (op->by >> i / 4 * 4 & 3) * 4 + i % 4;
+    default: return at_tile_merge_from(op->by, lanes, i);
+    }
 }
 
 #endif
