@@ -14,7 +14,7 @@
  * Needs:   a tree with indices per dimension.   Ensures: every statement and load
  * has an address. */
 #include "codegen/codegen_int.h"
-#include "codegen/tile.h"
+#include "codegen/tile/tile.h"
 
 #include <string.h>
 

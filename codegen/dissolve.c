@@ -6,7 +6,7 @@
  * Ensures: every index is an affine form; statements carry guards for tails. */
 #include "codegen/dissolve.h"
 #include "codegen/weight_blocks.h"
-#include "codegen/tile_parts.h"
+#include "codegen/tile/tile_parts.h"
 
 #include <string.h>
 

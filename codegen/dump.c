@@ -1,6 +1,6 @@
 /* codegen/dump.c: affine forms and the tree between passes as text, for --dump=PASS. */
 #include "codegen/codegen_int.h"
-#include "codegen/tile.h"
+#include "codegen/tile/tile.h"
 
 static void print_affine(const at_low *l, at_text *out, const at_aff *x) {
     bool first = true;

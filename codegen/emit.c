@@ -3,7 +3,7 @@
  * A parallel loop becomes a function of its own, called through at_par; it captures the enclosing
  * loop variables. */
 #include "codegen/emit.h"
-#include "codegen/tile_text.h"
+#include "codegen/tile/tile_text.h"
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 

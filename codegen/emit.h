@@ -6,7 +6,7 @@
 #define AT_CODEGEN_EMIT_H
 
 #include "codegen/codegen_int.h"
-#include "codegen/tile.h"
+#include "codegen/tile/tile.h"
 
 #define AT_EMIT_BLOCKS 128
 

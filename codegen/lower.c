@@ -1,8 +1,8 @@
 /* codegen/lower.c: the pass list. */
 #include "codegen/codegen_int.h"
-#include "codegen/tile_text.h"
+#include "codegen/tile/tile_text.h"
 #include "codegen/lowered.h"
-#include "codegen/tile_memo.h"
+#include "codegen/tile/tile_memo.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/ir.h"
-#include "codegen/tile_pick.h"
+#include "codegen/tile/tile_pick.h"
 
 typedef struct at_lowered {
     at_low *low;        /* for what ir.h and affine.h declare */

@@ -7,7 +7,7 @@
  * that tensor lives in registers; where there are too few of them the group is cut (tile_cut.c).
  * What cannot be a tile as a whole is opened: its loops stay C, its inner nests are tried. What is
  * packed and computed has registers of doubles. */
-#include "codegen/tile_make.h"
+#include "codegen/tile/tile_make.h"
 
 #include <string.h>
 

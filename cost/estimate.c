@@ -2,8 +2,9 @@
  *
  * Leaves are put together to tiles as lowering does it (codegen/tiles.c): a sum with what uses it
  * up, or one leaf alone; the sizes of their parts are chosen by the same function
- * (codegen/tile_parts.h). A part takes as long as the machine's table says of its register tile;
- * what a level of the caches does not hold between two uses comes from the next. docs/notes/cost.md
+ * (codegen/tile/tile_parts.h). A part takes as long as the machine's table says of its register
+ * tile; what a level of the caches does not hold between two uses comes from the next.
+ * docs/notes/cost.md
  */
 #include "cost/estimate_tile_int.h"
 
@@ -114,7 +115,7 @@ static const double picked_vector = 3;
 
 /* Is the leaf's last loop such a vector, and an unrolled loop over what fills the places beside it?
  * What it reads lies in a row, or every so many elements of whole registers
- * (codegen/tile_group.c, tile_pick.c). */
+ * (codegen/tile/tile_group.c, tile_pick.c). */
 static bool is_grouped(const at_estimator *e, const est_leaf *x) {
     const int last = x->num_loops - 1;
     int64_t apart = 0;
@@ -167,7 +168,7 @@ static bool fills_up(const at_estimator *e, const at_program *p, const est_leaf 
 
 /* The side of the squares that registers hold of a leaf that only turns round what it reads, which
  * lies along one of its last two loops, along[0], while what it writes lies along the other
- * (codegen/tile_transpose.c). 0: the leaf does not. */
+ * (codegen/tile/tile_transpose.c). 0: the leaf does not. */
 static int turned_side(const at_estimator *e, const est_leaf *x, int *along) {
     const int last = x->num_loops - 1, bytes = (int)x->access[0].buffer->bytes,
               side = bytes <= 4 ? AT_TILE_SQUARE * 4 / bytes : 0;

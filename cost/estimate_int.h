@@ -3,7 +3,7 @@
 #ifndef AT_COST_ESTIMATE_INT_H
 #define AT_COST_ESTIMATE_INT_H
 
-#include "codegen/tile_parts.h"
+#include "codegen/tile/tile_parts.h"
 #include "cost/cost.h"
 #include "cost/estimate_terms.h"
 #include "cost/estimate_work.h"

@@ -1,5 +1,5 @@
 /* cost/estimate_sum.c: a sum's tile: its parts, how often each is called, and what it waits for. */
-#include "codegen/tile_parts.h"
+#include "codegen/tile/tile_parts.h"
 #include "cost/estimate_tile_int.h"
 
 #include <math.h>

@@ -7,10 +7,10 @@
 #include "cost/cost.h"
 #include "schedule/access.h"
 
-/* Operations of a function of an element as codegen/functions.c writes it, where one instruction
- * multiplies and adds and two scale by a power of two; how many multiply and add; what scaling
- * takes more in others, whose last product may be added at once; which of all divide or take a
- * root. */
+/* Operations of a function of an element as codegen/tile/functions.c writes it, where one
+ * instruction multiplies and adds and two scale by a power of two; how many multiply and add; what
+ * scaling takes more in others, whose last product may be added at once; which of all divide or
+ * take a root. */
 static const struct {
     int all, joined, scaled, slow;
 } functions[AT_FUNCTION_COUNT] = {

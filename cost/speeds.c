@@ -43,7 +43,7 @@ static double cycles_by_element(const at_core *core, const at_target *target, in
     return fmax(fmax(units, begun), c->fma_latency);
 }
 
-/* Weights are fitted to kernels on Sapphire Rapids, as those in codegen/tile_parts.c. */
+/* Weights are fitted to kernels on Sapphire Rapids, as those in codegen/tile/tile_parts.c. */
 void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *out) {
     bool wide = target->lanes >= AT_WIDE_LANES;
     double ns = 1 / (core ? core->fma[wide] : 2) / usual_ghz;

@@ -24,7 +24,7 @@ static int64_t trip_of(const walk *w, const at_tile_op *op) {
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 /* Is a block of a long sum joined with those before, which lie in the tile's own memory
- * (codegen/tile_blocks.c)? It is no operation of the computation. */
+ * (codegen/tile/tile_blocks.c)? It is no operation of the computation. */
 static bool joins_block(const at_tile *t, const at_tile_op *op) {
     const at_tile_op *load = op->mem ? op : op - 1;
     return op->kind == AT_T_ADD && t->num_spilled && load->slot == at_tile_frame(t) &&

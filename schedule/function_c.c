@@ -1,6 +1,6 @@
 /* schedule/function_c.c: functions of a value as C99 without a library, in double: for naive C and
  * for kernels of any shape. Slow and plain, to a few units of 2^-52, and written apart from the
- * vector code that they are compared with (codegen/functions.c). */
+ * vector code that they are compared with (codegen/tile/functions.c). */
 #include "schedule/schedule_int.h"
 
 /* Each uses those above it. %s: the entry. */

@@ -5,8 +5,8 @@
 
 #include "codegen/aarch64/aarch64.h"
 #include "codegen/aarch64/asm.h"
-#include "codegen/reloads.h"
-#include "codegen/tile.h"
+#include "codegen/tile/reloads.h"
+#include "codegen/tile/tile.h"
 
 #define AT_A64_MAX_NEST 16
 #define AT_A64_ELEMENT_REGISTERS 16 /* of whose 16 bits elements can be */

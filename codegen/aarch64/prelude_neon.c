@@ -1,7 +1,7 @@
 /* codegen/aarch64/prelude_neon.c: the types and macros of tiles in C for gcc and clang, once per
  * file. NEON is part of every AArch64, so that no function names it. */
 #include "codegen/aarch64/aarch64.h"
-#include "codegen/tile_text.h"
+#include "codegen/tile/tile_text.h"
 
 /* Subtracting 0 leaves every number as it is, -0 included: the compilers make a broadcast of it. */
 static const char types[] =

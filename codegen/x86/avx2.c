@@ -1,6 +1,6 @@
 /* codegen/x86/avx2.c: tiles in AVX2 with FMA: 16 registers of 8 floats. */
 #include "codegen/x86/encode.h"
-#include "codegen/tile_pick.h"
+#include "codegen/tile/tile_pick.h"
 
 #include <string.h>
 

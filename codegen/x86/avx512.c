@@ -1,7 +1,7 @@
 /* codegen/x86/avx512.c: tiles in AVX-512: 32 registers of 16 floats. Everything with a mask
  * operand, so that all registers can be named. */
 #include "codegen/x86/encode.h"
-#include "codegen/tile_pick.h"
+#include "codegen/tile/tile_pick.h"
 
 /* False for what is not a number. */
 static const uint8_t comparisons[AT_T_KIND_COUNT] = {

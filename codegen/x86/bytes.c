@@ -3,7 +3,7 @@
  * leaves the others 0, all are joined and widened. Few of them, or far apart, are put together one
  * by one. For sets of registers of 32 and 64 bytes. */
 #include "codegen/x86/encode.h"
-#include "codegen/tile_pick.h"
+#include "codegen/tile/tile_pick.h"
 
 /* With a mask operand where the set has such operands. */
 static void emit(at_x86 *x, at_x86_op op, at_x86_arg dst, at_x86_arg a, at_x86_arg b) {

@@ -3,8 +3,8 @@
 #ifndef AT_CODEGEN_X86_ENCODE_H
 #define AT_CODEGEN_X86_ENCODE_H
 
-#include "codegen/reloads.h"
-#include "codegen/tile.h"
+#include "codegen/tile/reloads.h"
+#include "codegen/tile/tile.h"
 #include "codegen/x86/asm.h"
 #include "codegen/x86/x86.h"
 

@@ -122,7 +122,7 @@ static void with_sse2(at_x86 *x, at_x86_op instruction, at_x86_arg v, uint32_t b
 }
 
 /* Those of IEEE 754, whose bits are the upper halves of v: exponent and fraction, taken as those of
- * a float, are the absolute value times 2^-112 (codegen/functions.c). */
+ * a float, are the absolute value times 2^-112 (codegen/tile/functions.c). */
 static void widen_sse2(at_x86 *x, at_x86_arg v) {
     const at_x86_arg s = at_vec(AT_X86_SCRATCH_VEC, 16);
     const at_tile_op beyond = {.kind = AT_T_CONST, .number = 0x1p16};

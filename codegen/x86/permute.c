@@ -1,8 +1,8 @@
 /* codegen/x86/permute.c: where the lanes of a load or a store are from, as bytes behind the code.
  */
 #include "codegen/x86/encode.h"
-#include "codegen/tile_pick.h"
-#include "codegen/tile_zip.h"
+#include "codegen/tile/tile_pick.h"
+#include "codegen/tile/tile_zip.h"
 
 /* Of the lane i, by VPSHUFB: 128 makes it 0. */
 static int byte_from(const at_x86_spread *s, const at_tile_op *op, int lanes, int i) {

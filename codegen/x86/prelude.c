@@ -1,5 +1,5 @@
 /* codegen/x86/prelude.c: the types and macros of tiles in C for gcc and clang, once per file. */
-#include "codegen/tile_text.h"
+#include "codegen/tile/tile_text.h"
 #include "codegen/x86/x86.h"
 
 /* Subtracting 0 leaves every number as it is, -0 included: the compilers make a broadcast of it. */

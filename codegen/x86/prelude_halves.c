@@ -1,6 +1,6 @@
 /* codegen/x86/prelude_halves.c: floats of 16 bits in C for gcc and clang: one of them, and as many
  * as a register has lanes. What is stored has no more digits than they have. */
-#include "codegen/tile_text.h"
+#include "codegen/tile/tile_text.h"
 #include "codegen/x86/x86.h"
 
 static const char upper_halves[] =

@@ -1,7 +1,7 @@
 /* codegen/x86/sse2.c: tiles in SSE2, 16 registers of 4 floats, and scalar code in their lowest
  * lane. An instruction has two operands, the first of which is overwritten. */
 #include "codegen/x86/encode.h"
-#include "codegen/tile_pick.h"
+#include "codegen/tile/tile_pick.h"
 
 static void zip(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op ops[] = {AT_X86_UNPCKLPS,  AT_X86_UNPCKHPS,  AT_X86_UNPCKLPD,

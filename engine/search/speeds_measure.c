@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "codegen/lowered.h"
-#include "codegen/tile_parts.h"
+#include "codegen/tile/tile_parts.h"
 #include "engine/version.h"
 #include "runtime/runtime.h"
 

@@ -3,7 +3,7 @@
 #ifndef AT_TESTS_BETWEEN_PAGES_H
 #define AT_TESTS_BETWEEN_PAGES_H
 
-#include "codegen/tile_make.h"
+#include "codegen/tile/tile_make.h"
 
 enum { MAX_ARGS = 64, MAX_SLOTS = MAX_ARGS - AT_TILE_MAX_TRIPS };
 

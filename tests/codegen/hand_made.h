@@ -2,7 +2,7 @@
 #ifndef AT_TESTS_HAND_MADE_H
 #define AT_TESTS_HAND_MADE_H
 
-#include "codegen/tile_make.h"
+#include "codegen/tile/tile_make.h"
 
 /* A tile being put together, and the instructions wanted for it. */
 typedef struct maker {

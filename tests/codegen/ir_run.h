@@ -3,7 +3,7 @@
 #ifndef AT_TESTS_IR_RUN_H
 #define AT_TESTS_IR_RUN_H
 
-#include "codegen/tile_make.h"
+#include "codegen/tile/tile_make.h"
 
 /* The storage that a kernel is called with. */
 typedef struct ir_memory {

@@ -2,7 +2,7 @@
 #ifndef AT_TESTS_OBJDUMP_H
 #define AT_TESTS_OBJDUMP_H
 
-#include "codegen/tile.h"
+#include "codegen/tile/tile.h"
 
 /* What objdump reads up to the return: a line per instruction without padding, jumps by the number
  * of the instruction they go to. file: where the code is written for it. */

@@ -2,7 +2,7 @@
  * them compute the same is for test_random. */
 #include <string.h>
 
-#include "codegen/tile_make.h"
+#include "codegen/tile/tile_make.h"
 #include "tests/arena.h"
 #include "tests/codegen/support.h"
 

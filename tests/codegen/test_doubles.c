@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "codegen/tile_make.h"
+#include "codegen/tile/tile_make.h"
 #include "tests/codegen/support.h"
 
 enum { X = 21, TAPS = 3, ROWS = 6 };

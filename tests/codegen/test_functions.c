@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #include "codegen/lowered.h"
-#include "codegen/tile.h"
+#include "codegen/tile/tile.h"
 #include "tests/codegen/support.h"
 
 enum { CHUNK = 1 << 16 };

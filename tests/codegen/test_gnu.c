@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codegen/tile_make.h"
-#include "codegen/tile_text.h"
+#include "codegen/tile/tile_make.h"
+#include "codegen/tile/tile_text.h"
 #include "tests/codegen/support.h"
 
 /* ---- programs -------------------------------------------------------------------------------- */

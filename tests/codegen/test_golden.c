@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "codegen/tile_make.h"
+#include "codegen/tile/tile_make.h"
 #include "tests/arena.h"
 #include "codegen/x86/asm.h"
 #include "tests/codegen/support.h"

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "codegen/lowered.h"
-#include "codegen/tile.h"
+#include "codegen/tile/tile.h"
 #include "tests/codegen/support.h"
 
 enum { MOST = 1 << 16 };

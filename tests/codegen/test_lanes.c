@@ -2,7 +2,7 @@
  * other tests look at. */
 #include <string.h>
 
-#include "codegen/tile_make.h"
+#include "codegen/tile/tile_make.h"
 #include "tests/codegen/support.h"
 
 /* The only tile of a program. */

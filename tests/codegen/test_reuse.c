@@ -2,7 +2,7 @@
  * is what the other tests look at. */
 #include <string.h>
 
-#include "codegen/tile_make.h"
+#include "codegen/tile/tile_make.h"
 #include "tests/codegen/support.h"
 
 /* Operations of a kind in a tile, in loops and outside of them. */

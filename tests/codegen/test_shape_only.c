@@ -1,6 +1,6 @@
 /* Stages without a leaf. Those that only say where elements come from (transpose, reshape, slice,
  * concat, pad) take no memory and no pass of their own; what is read twice is worked out once. */
-#include "codegen/tile_make.h"
+#include "codegen/tile/tile_make.h"
 #include "tests/codegen/support.h"
 
 static const char sizes[] = "A=4 B=6 C=5";

@@ -1,6 +1,6 @@
 /* What goes on from step to step: where its storage is one step, and where all of them. What comes
  * out is what the other tests look at. */
-#include "codegen/tile_make.h"
+#include "codegen/tile/tile_make.h"
 #include "tests/codegen/support.h"
 
 static int64_t floats_kept(const char *compute, const char *sizes, const char *tree) {

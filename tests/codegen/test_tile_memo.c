@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "codegen/lowered.h"
-#include "codegen/tile_text.h"
+#include "codegen/tile/tile_text.h"
 #include "tests/codegen/hand_made.h"
 #include "tests/codegen/points.h"
 #include "tests/codegen/random_program.h"

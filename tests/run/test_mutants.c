@@ -11,7 +11,7 @@
 #include "base/agree.h"
 #include "codegen/lowered.h"
 #include "engine/data/dataset.h"
-#include "codegen/tile_text.h"
+#include "codegen/tile/tile_text.h"
 
 AT_AGREES
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codegen/lowered.h"
-#include "codegen/tile_text.h"
+#include "codegen/tile/tile_text.h"
 
 /* ---- operations of tiles --------------------------------------------------------------------- */
 
