@@ -244,6 +244,14 @@ static void unary(alloc *x, const at_tile_op *op, int i) {
     *at_push(x->l->arena, &x->out) = o;
 }
 
+/* Is a value that is read from memory used again so late that no other one gives way for it? A
+ * constant is read beside what computes, which seldom waits for it. */
+static bool passes_by(const alloc *x, int v, int i, const int keep[3]) {
+    if (free_register(x) >= 0) return false;
+    const int r = x->vreg[v].load == AT_T_CONST ? -1 : furthest(x, i, keep, 3, true);
+    return r < 0 || next_use(x, x->owner[r], i + 1) <= next_use(x, v, i + 1);
+}
+
 /* a op b, or dst joined with a*b: at most one operand from memory, as b. */
 static void arithmetic(alloc *x, const at_tile_op *op, int i) {
     at_tile_op o = *op;
@@ -260,7 +268,7 @@ static void arithmetic(alloc *x, const at_tile_op *op, int i) {
         b = t;
     }
     materialize(x, a, i, keep, 3);
-    bool fold = a != b && foldable(x, op, b) && (x->life[b].uses == 1 || free_register(x) < 0);
+    bool fold = a != b && foldable(x, op, b) && (x->life[b].uses == 1 || passes_by(x, b, i, keep));
     if (fold) {
         const at_tile_vreg *m = &x->vreg[b];
         o.mem = m->load == AT_T_LOAD    ? AT_MEM_VECTOR

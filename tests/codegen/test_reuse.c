@@ -22,6 +22,17 @@ static found count(const at_low *l, at_tile_kind kind) {
     return f;
 }
 
+/* Vectors that all tiles read from memory, as operands, too. */
+static int vectors_read(const at_low *l) {
+    int n = 0;
+    for (int i = 0; i < l->tiles.len; i++)
+        for (int j = 0; j < l->tiles.data[i]->num_ops; j++) {
+            const at_tile_op *op = &l->tiles.data[i]->ops[j];
+            n += op->kind == AT_T_LOAD || op->mem == AT_MEM_VECTOR;
+        }
+    return n;
+}
+
 static const at_low *tiles_for(at_arena *a, const program *p, const char *isa) {
     return lowered_for(a, p, AT_DIALECT_GNU, at_target_find(isa), "tiles");
 }
@@ -107,14 +118,25 @@ static void windows(void **state) {
                               "    @q = y, x\n"};
     at_arena *a = at_arena_new();
     const at_low *l = lowered(a, &p);
-    int loads = 0;
     assert_int_equal(count(l, AT_T_ADD).outside, 6 * 2 + 4 * 2);
-    for (int i = 0; i < l->tiles.len; i++)
-        for (int j = 0; j < l->tiles.data[i]->num_ops; j++) {
-            const at_tile_op *op = &l->tiles.data[i]->ops[j];
-            loads += op->kind == AT_T_LOAD || op->mem == AT_MEM_VECTOR;
-        }
-    assert_int_equal(loads, 6 * 3);
+    assert_int_equal(vectors_read(l), 6 * 3);
+    at_arena_free(a);
+}
+
+/* Twelve sums leave three registers: both vectors of a tap stay there for its six points, whose
+ * values the next tap, which has five of them, too, reads again. */
+static void taps(void **state) {
+    (void)state;
+    static const program p = {"taps", "C=16 V=6 F=16",
+                              "x[C, V + 2]  : input\n"
+                              "w[C, 3, F]   : input\n"
+                              "s[v:V, f:F] = sum(c:C, q:3) x[c, v + q] * w[c, q, f]\n",
+                              "c, q:unroll, v:unroll, f:vec =>\n"
+                              "    @s = v, f // c, q\n"};
+    at_arena *a = at_arena_new();
+    const at_low *l = tiles_for(a, &p, "avx2");
+    assert_int_equal(count(l, AT_T_FMA).inside, 3 * 6 * 2);
+    assert_int_equal(vectors_read(l), 3 * 2);
     at_arena_free(a);
 }
 
@@ -277,9 +299,10 @@ static void functions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(variance), cmocka_unit_test(rows),      cmocka_unit_test(stored),
-        cmocka_unit_test(windows),  cmocka_unit_test(no_turn),   cmocka_unit_test(products),
-        cmocka_unit_test(loads),    cmocka_unit_test(functions), cmocka_unit_test(sorted),
+        cmocka_unit_test(variance), cmocka_unit_test(rows),  cmocka_unit_test(stored),
+        cmocka_unit_test(windows),  cmocka_unit_test(taps),  cmocka_unit_test(no_turn),
+        cmocka_unit_test(products), cmocka_unit_test(loads), cmocka_unit_test(functions),
+        cmocka_unit_test(sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
