@@ -236,7 +236,7 @@ static at_status read_workload(set *s, at_error *err) {
     r->layers = "layers";
     AT_TRY(at_workload_read(r->arena, &o->engine, &o->request, o->workload, &r->problems,
                             &r->num_problems, err));
-    for (int i = 0; i < r->num_problems && !o->num_on; i++)
+    for (int i = 0; i < r->num_problems && !o->on.num; i++)
         AT_TRY(at_problem_room(&o->engine, &r->problems[i], err));
     return AT_OK;
 }
@@ -337,7 +337,7 @@ static at_status tune_far(const at_options *o, at_error *err) {
     if (o->lease_s < AT_LEASE_LEAST || o->lease_s > AT_LEASE_MOST)
         return at_fail(err, AT_E_USAGE, "--lease: must be from %ds to %ds", AT_LEASE_LEAST,
                        AT_LEASE_MOST);
-    AT_TRY(at_fleet_new(o->on, o->num_on, o->lease_s, &fleet, err));
+    AT_TRY(at_fleet_new(o->on.items, o->on.num, o->lease_s, &fleet, err));
     far.engine.far = at_fleet_far(fleet);
     at_status status = tune_here(&far, err);
     at_fleet_free(fleet);
@@ -376,13 +376,13 @@ at_status at_cmd_tune(const at_options *o, at_error *err) {
     if (!o->workload && o->per_task) return at_fail(err, AT_E_USAGE, "--per-task needs --workload");
     if (o->request.sketch && at_given(o, "--range"))
         return at_fail(err, AT_E_USAGE, "give one of --sketch and --range: a sketch is a range");
-    if (!o->num_on && o->engine.same_context)
+    if (!o->on.num && o->engine.same_context)
         return at_fail(err, AT_E_USAGE, "--same-context is of workers elsewhere, which --on names");
-    if (o->num_on && o->engine.final_delivers)
+    if (o->on.num && o->engine.final_delivers)
         return at_fail(err, AT_E_USAGE,
                        "--final-dialect %s: workers elsewhere (--on) have no gcc for certain; time "
                        "what is delivered with verify --compiler gcc",
                        at_dialect_name(o->engine.final_dialect));
     if (at_is_network(o) && at_given(o, "--trials") && !o->engine.trials) return estimate(o, err);
-    return o->num_on ? tune_far(o, err) : tune_here(o, err);
+    return o->on.num ? tune_far(o, err) : tune_here(o, err);
 }

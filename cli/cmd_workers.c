@@ -116,7 +116,7 @@ at_status at_cmd_workers(const at_options *o, at_error *err) {
     at_catch_interrupts();
     at_arena *a = at_arena_new();
     at_cache_state cache;
-    at_status status = at_workers_list(a, o->on, o->num_on, &at_interrupted, &w, &n, err);
+    at_status status = at_workers_list(a, o->on.items, o->on.num, &at_interrupted, &w, &n, err);
     if (status == AT_OK) status = at_cache_look(a, o->clean, &cache, err);
     if (status == AT_OK)
         status = o->json ? print_json(w, n, &cache, err) : print_text(w, n, &cache, o->clean, err);

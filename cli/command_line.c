@@ -268,7 +268,8 @@ static void tell_engine(at_options *o) {
         if (at_given(o, sets[i].option)) e->set |= sets[i].set;
     e->for_dialect = o->verb == AT_VERB_APPLY;
     e->final_delivers = e->final_dialect != AT_DIALECT_TCC;
-    e->transfer = o->transfer;
+    e->transfer = o->transfer.items;
+    e->num_transfer = o->transfer.num;
     e->warn = at_warn;
     e->note = note;
     e->stop = &at_interrupted;

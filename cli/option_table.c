@@ -127,7 +127,7 @@ static const at_option_row rows[] = {
      "xgb starts from this log's trials of other tasks of the template, where loop trees are "
      "derived "
      "of other computations, too; may be given several times",
-     TRANSFER, TO(transfer), 0, 0},
+     SEVERAL, TO(transfer), 0, 0},
     {"--range", "FIRST-LAST", SEARCHING, NULL,
      "search these indices of the space only, both included; default: all", RANGE,
      TO(engine.tuner_options.begin), 0, 0},
@@ -177,7 +177,7 @@ static const at_option_row rows[] = {
      "measure there instead of here: local[:N], ssh:HOST[,HOST], slurm[:nodes=N,...], dir:PATH; "
      "may "
      "be given several times; see docs/cluster.md",
-     ON, 0, 0, 0},
+     SEVERAL, TO(on), 0, 0},
     {"--lease", "T", V(TUNE), "90s",
      "with --on: a worker that hears nothing of the search for so long ends, and is given up",
      DURATION, TO(lease_s), 0, 0},
@@ -201,7 +201,7 @@ static const at_option_row rows[] = {
      "what counts where others use the core, too: kernels alone, in company, or the typical "
      "mixture; "
      "tune: default: what probes see when the log begins; else: default: the log's",
-     OBJECTIVE, TO(engine.objective), 0, 0},
+     OBJECTIVE, TO(engine.objective), AT_OBJECTIVE_ALONE, 0},
     {"--number", "N", AGAIN, NULL,
      "runs per sample (AutoTVM's meaning); default: chosen by the timer", INTEGER,
      TO(engine.number), 1, 1000000},
@@ -232,7 +232,7 @@ static const at_option_row rows[] = {
     {"--history", "WHAT", V(SHOW), NULL,
      "print how it comes about: steps, the edits that lead to it from the plain tree, one a line; "
      "trace, what each knob decides",
-     HISTORY, TO(history), 0, 0},
+     HISTORY, TO(history), AT_HISTORY_STEPS, 0},
     {"--dump", "PASS", V(SHOW), NULL, "print the program after this lowering pass", TEXT, TO(dump),
      0, 0},
     {"--why", NULL, V(SHOW) | V(RUN), NULL,

@@ -126,57 +126,31 @@ static at_status parse_range(const at_option_row *row, const char *text, int64_t
     return AT_OK;
 }
 
-static at_status take_transfer(const char *text, at_options *o, at_error *err) {
-    if (o->engine.num_transfer == AT_MAX_LOGS)
-        return at_fail(err, AT_E_USAGE, "--transfer %s: more than %d logs", text, AT_MAX_LOGS);
-    o->transfer[o->engine.num_transfer++] = text;
+static at_status take_one_more(const char *option, const char *text, const char **items, int *num,
+                               int most, at_error *err) {
+    if (*num == most) return at_fail(err, AT_E_USAGE, "%s %s: more than %d", option, text, most);
+    items[(*num)++] = text;
     return AT_OK;
 }
 
-static at_status take_array(const char *text, at_options *o, at_error *err) {
-    AT_TRY(at_check_named_file("--array ", text, err));
-    if (o->request.num_arrays == AT_MAX_ARRAYS)
-        return at_fail(err, AT_E_USAGE, "--array %s: more than %d arrays", text, AT_MAX_ARRAYS);
-    o->request.arrays[o->request.num_arrays++] = text;
-    return AT_OK;
-}
-
-static at_status take_expect(const char *text, at_options *o, at_error *err) {
-    AT_TRY(at_check_named_file("--expect ", text, err));
-    if (o->request.num_expects == AT_MAX_ARRAYS)
-        return at_fail(err, AT_E_USAGE, "--expect %s: more than %d arrays", text, AT_MAX_ARRAYS);
-    o->request.expects[o->request.num_expects++] = text;
-    return AT_OK;
-}
-
-static at_status take_one_more(const char *option, const char *text, at_named_files *to,
-                               at_error *err) {
-    if (to->num == AT_MAX_NAMED)
-        return at_fail(err, AT_E_USAGE, "%s %s: more than %d", option, text, AT_MAX_NAMED);
-    to->items[to->num++] = text;
-    return AT_OK;
-}
-
-/* NAME=FILE of a network's input or output. */
-static at_status take_named(const char *option, const char *text, at_named_files *to,
-                            at_error *err) {
+/* NAME=FILE. */
+static at_status take_named(const char *option, const char *text, const char **items, int *num,
+                            int most, at_error *err) {
     char from[32];
     snprintf(from, sizeof from, "%s ", option);
     AT_TRY(at_check_named_file(from, text, err));
-    return take_one_more(option, text, to, err);
+    return take_one_more(option, text, items, num, most, err);
+}
+
+static at_status take_named_file(const char *option, const char *text, at_named_files *to,
+                                 at_error *err) {
+    return take_named(option, text, to->items, &to->num, AT_MAX_NAMED, err);
 }
 
 /* run takes several of NAME=FILE; elsewhere the last one counts. */
 static at_status take_output(const char *text, at_options *o, at_error *err) {
     o->output = text;
-    return strchr(text, '=') ? take_named("--output", text, &o->net_outputs, err) : AT_OK;
-}
-
-static at_status take_place(const char *text, at_options *o, at_error *err) {
-    if (o->num_on == AT_MAX_LOGS)
-        return at_fail(err, AT_E_USAGE, "--on %s: more than %d places", text, AT_MAX_LOGS);
-    o->on[o->num_on++] = text;
-    return AT_OK;
+    return strchr(text, '=') ? take_named_file("--output", text, &o->net_outputs, err) : AT_OK;
 }
 
 static at_status take_tuner(const char *text, at_options *o, at_error *err) {
@@ -188,7 +162,6 @@ static at_status take_tuner(const char *text, at_options *o, at_error *err) {
 }
 
 at_status at_option_read(const at_option_row *row, const char *text, at_options *o, at_error *err) {
-    static const at_per per[] = {AT_PER_CONTEXT, AT_PER_MCPU, AT_PER_KEY, AT_PER_OPERATOR};
     const char *what = row->name;
     void *to = (char *)o + row->offset;
     int word = 0;
@@ -220,31 +193,23 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     case RANGE:
         return parse_range(row, text, &o->engine.tuner_options.begin, &o->engine.tuner_options.end,
                            err);
-    case TRANSFER: return take_transfer(text, o, err);
-    case ARRAY: return take_array(text, o, err);
-    case EXPECT: return take_expect(text, o, err);
-    case INPUT: return take_named(what, text, &o->net_inputs, err);
-    case SEVERAL: return take_one_more(what, text, to, err);
+    case SEVERAL: {
+        at_named_files *all = to;
+        return take_one_more(what, text, all->items, &all->num, AT_MAX_NAMED, err);
+    }
+    case INPUT: return take_named_file(what, text, to, err);
     case OUTPUT: return take_output(text, o, err);
-    case ON: return take_place(text, o, err);
-    case PACKING: *(at_packing *)to = (at_packing)word; return AT_OK;
-    case CACHE: *(at_cache *)to = (at_cache)word; return AT_OK;
+    case ARRAY:
+        return take_named(what, text, o->request.arrays, &o->request.num_arrays, AT_MAX_ARRAYS,
+                          err);
+    case EXPECT:
+        return take_named(what, text, o->request.expects, &o->request.num_expects, AT_MAX_ARRAYS,
+                          err);
     case PRESET: *(bool *)to = word; return AT_OK;
-    case COMPILER: *(at_compiler *)to = (at_compiler)word; return AT_OK;
     case ISA: *(const char **)to = at_target_at(word)->name; return AT_OK;
-    case ABI: *(at_abi *)to = (at_abi)word; return AT_OK;
-    case DIALECT: *(at_dialect *)to = (at_dialect)word; return AT_OK;
-    case FEATURES: *(at_feature_set *)to = (at_feature_set)word; return AT_OK;
     case TUNER: return take_tuner(text, o, err);
     case OF_TUNERS:
         return at_tuner_set(&o->engine.tuner_options, at_option_of_tuner(row), what, text, err);
-    case PER: *(at_per *)to = per[word]; return AT_OK;
-    case AGAINST: *(at_against *)to = (at_against)word; return AT_OK;
-    case OBJECTIVE: *(at_objective *)to = (at_objective)(word + AT_OBJECTIVE_ALONE); return AT_OK;
-    case SANDBOX: *(at_sandbox *)to = (at_sandbox)word; return AT_OK;
-    case COLOR: *(at_color *)to = (at_color)word; return AT_OK;
-    case HISTORY: *(at_history_of_show *)to = (at_history_of_show)(word + 1); return AT_OK;
-    case MANUAL: *(at_help_as *)to = (at_help_as)word; return AT_OK;
-    default: AT_BUG("option %s has no kind", row->name);
+    default: *(unsigned *)to = (unsigned)(row->min + word); return AT_OK;
     }
 }

@@ -32,7 +32,6 @@ typedef enum at_verb {
 } at_verb;
 
 #define AT_MAX_OPERANDS 256
-#define AT_MAX_LOGS 64
 #define AT_MAX_OPTIONS 128
 
 /* How help is printed. */
@@ -86,10 +85,8 @@ typedef struct at_options {
     const char *command, *metric;
     at_named_files command_knobs, command_requires;
     bool higher;
-    const char *transfer[AT_MAX_LOGS];
-    const char *on[AT_MAX_LOGS]; /* places that measure */
-    int num_on;
-    double watch_s; /* 0: the table of speeds */
+    at_named_files transfer, on; /* logs; places that measure */
+    double watch_s;              /* 0: the table of speeds */
     double lease_s, idle_s;
     bool once;
     const char *sim_workers; /* of replay, and what follows */
@@ -120,7 +117,7 @@ typedef struct at_option_row {
     const char *help;
     int kind;         /* how the value is read: options_int.h */
     size_t offset;    /* where it goes in at_options */
-    int64_t min, max; /* of integers */
+    int64_t min, max; /* of integers; min of words: the value of the first */
 } at_option_row;
 
 typedef struct at_verb_row {

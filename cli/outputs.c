@@ -57,7 +57,7 @@ static at_status check_inputs(const at_options *o, const check *c) {
             strcmp(row->name, c->option) != 0)
             AT_TRY(take_input(c, at_option_text(o, i)));
     }
-    for (int i = 0; i < o->engine.num_transfer; i++) AT_TRY(take_input(c, o->transfer[i]));
+    for (int i = 0; i < o->transfer.num; i++) AT_TRY(take_input(c, o->transfer.items[i]));
     return AT_OK;
 }
 
@@ -188,7 +188,7 @@ static const char *made_cache_folder(at_arena *a, at_verb v) {
 void at_limit_outputs(const at_options *o) {
     const char *folders[MOST_FOLDERS] = {".", "/dev", "/proc"};
     int n = 3;
-    if (o->num_on || o->verb == AT_VERB_AGENT || o->verb == AT_VERB_WORK ||
+    if (o->on.num || o->verb == AT_VERB_AGENT || o->verb == AT_VERB_WORK ||
         o->verb == AT_VERB_WORKERS)
         return;
     at_arena *a = at_arena_new();

@@ -38,10 +38,10 @@ void at_mark_winners(const char *path, const at_record *records, int n, at_pick_
  * in its final, else its mean. */
 typedef enum at_per {
     AT_PER_CONTEXT,  /* task and context; foreign records, which tell none: task and target text */
-    AT_PER_TASK,     /* task */
     AT_PER_MCPU,     /* task and the -mcpu of the target */
     AT_PER_KEY,      /* task and each key of the target, as in AutoTVM */
     AT_PER_OPERATOR, /* what templates compute, as operator_of tells */
+    AT_PER_TASK,     /* task */
     AT_PER_COMPAT, /* AutoTVM's own pick_best, byte for byte in the lines it chooses, and as little
                       tolerant of bad lines */
 } at_per;
