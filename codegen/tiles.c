@@ -215,6 +215,13 @@ static bool is_inside(tiler *x, int mine, int tensor) {
     return accesses_before(x, scope, tensor) == mine;
 }
 
+/* Has it memory of its own, which nothing finds places in? */
+static bool may_be_registers(const at_low *l, int tensor) {
+    const at_place place = l->buffers[tensor].place;
+    return (place == AT_PLACE_WORKSPACE || place == AT_PLACE_THREAD) &&
+           !at_low_holds_places(l, tensor);
+}
+
 /* ---- grouping -------------------------------------------------------------------------------- */
 
 /* Elements that are indices are read in memory. */
@@ -281,10 +288,7 @@ static int find_groups(tiler *x, at_ir *n, const at_ir *run_end, group *groups) 
                       .writes = AT_NEW_ARRAY(l->arena, bool, num)};
     bool more;
     int count = 0;
-    for (int t = 0; t < num; t++)
-        all.query.of[t].is_asked =
-            (l->buffers[t].place == AT_PLACE_WORKSPACE || l->buffers[t].place == AT_PLACE_THREAD) &&
-            !at_low_holds_places(l, t);
+    for (int t = 0; t < num; t++) all.query.of[t].is_asked = may_be_registers(l, t);
     mark_written(n, all.writes);
     bool gains = look_at(x, &all, n, &more);
     for (at_ir *m = n->next; m != run_end && (more || gains) && count < MAX_GROUPS; m = m->next) {
@@ -299,6 +303,45 @@ static int find_groups(tiler *x, at_ir *n, const at_ir *run_end, group *groups) 
         gains = false;
     }
     return count;
+}
+
+/* Counted loops around leaves that are few operations, written out: a call for each of their turns
+ * would take as long as these. */
+static bool has_short_turns(at_low *l, const at_ir *n) {
+    if (n->kind != AT_IR_LOOP || n->loop.ann != AT_ANN_NONE || n->loop.is_reduce) return false;
+    if (at_counted_loops(n->child)) return !n->child->next && has_short_turns(l, n->child);
+    return at_expanded_ops(l, n->child) <= AT_TILE_SUM_OPS;
+}
+
+/* Such loops as one tile, if of the tensors that the leaves write all but one live in registers in
+ * each turn; NULL: they do not, or there are too few registers. */
+static at_ir *tile_of_turns(tiler *x, at_ir *n) {
+    at_low *l = x->l;
+    const int num = l->num_tensors;
+    if (!has_short_turns(l, n) || !fits(l, n, n, at_ir_loops_of(n))) return NULL;
+    at_ir one = *n;
+    one.next = NULL;
+    fixed_query q = {l, at_counted_loops(&one), at_ir_loops(&one),
+                     AT_NEW_ARRAY(l->arena, fixed_tensor, num)};
+    bool *local = AT_NEW_ARRAY(l->arena, bool, num), *writes = AT_NEW_ARRAY(l->arena, bool, num);
+    int *accesses = AT_NEW_ARRAY(l->arena, int, num), others = 0;
+    mark_written(&one, writes);
+    count_accesses(&one, accesses);
+    for (int t = 0; t < num; t++) q.of[t].is_asked = may_be_registers(l, t);
+    fixed_list(&q, &one);
+    for (int t = 0; t < num; t++) {
+        const int line = l->buffers[t].line_sym;
+        local[t] = writes[t] && q.of[t].is_asked && !q.of[t].is_other &&
+                   ((line >= 0 && (q.inner & AT_BIT(line))) || is_inside(x, accesses[t], t));
+        others += writes[t] && !local[t];
+    }
+    if (others != 1) return NULL;
+    const at_low_mark before = at_low_mark_now(l);
+    const at_tile_regs regs = {.local = local, .promote = true};
+    at_ir *out = at_tile_calls(l, &one, &regs);
+    if (!out || (out->kind != AT_IR_LOOP && !out->next)) return out;
+    at_low_go_back(l, &before);
+    return NULL;
 }
 
 /* Does a scatter stand in it, which finds its places in memory? */
@@ -493,7 +536,8 @@ static at_ir *tile_list(tiler *x, at_ir *list) {
             run_end = run_end->next;
         next = n->next;
         if (run_end == n) {
-            at_ir_append(&tail, tile_inside(x, n));
+            at_ir *turns = tile_of_turns(x, n);
+            at_ir_append(&tail, turns ? turns : tile_inside(x, n));
             continue;
         }
         if (in_double && target->in_double) l->target = target->in_double;

@@ -272,8 +272,8 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
             times * own * t->again * (t->steps * t->share * t->each + t->ends + joins);
         ns += times * t->again * t->steps * t->share * worked_ns(e, t, &c);
         if (t->is_beside) continue;
-        e->out->calls += times;
-        e->out->sum_calls += times;
+        e->out->calls += times / t->turns;
+        e->out->sum_calls += times / t->turns;
         vectors *= t->together; /* what they share are rows */
         double near = t->per_term * tile_ns(e, rows, vectors, c.width, STEP);
         if (c.groups > 1) near = grouped_ns(e, t, rows, c.groups, vectors, c.width, near);
@@ -291,6 +291,7 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
         double call = tile_ns(e, rows, vectors, c.width, CALL) + t->end_ns;
         /* Of a few steps each: turns of one loop, which load the sums and store them. */
         if (t->in_blocks && t->steps <= AT_THIN_STEPS) call = sums * (double)e->speeds.copy_ns;
+        if (t->turns > 1) call = call / t->turns + sums * (double)e->speeds.copy_ns;
         if (t->is_paired) { /* calls are short, and one goes on while the next begins */
             double share = left_to_wait(t->steps * t->share * (sums + loaded));
             double least = t->peak_ns * est_max(sums, loaded);

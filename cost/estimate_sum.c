@@ -176,6 +176,7 @@ static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, co
                     .lane = lane_step(x),
                     .steps = 1,
                     .again = 1,
+                    .turns = 1,
                     .width = lanes,
                     .slower = 1,
                     .per_term = per_term(e, x),
@@ -368,6 +369,7 @@ typedef struct { /* an axis that the loops around tiles exceed */
     int part;
     int64_t whole, rest; /* extent of the tile's outermost loop over it, and of the last one */
     double whole_share, all_share; /* of all turns: those with a whole one, and those with any */
+    double whole_turns;
 } tail;
 
 static double tail_share(const tail *t, bool rest) {
@@ -393,6 +395,7 @@ static int find_tails(const at_program *p, const est_tile *t, tail *tails) {
                             .whole = (int64_t)l->turns,
                             .rest = (int64_t)ceil(rest / (double)l->coef),
                             .whole_share = whole / turns,
+                            .whole_turns = whole,
                             .all_share = (whole + (rest > 0)) / turns};
     }
     return n;
@@ -556,6 +559,51 @@ static double parallel_turns(const est_leaf *x, int root) {
     return n ? est_turns(x, 0, n) : 0;
 }
 
+/* Does any other leaf than a tile's own stand in a loop around it? */
+static bool is_shared(const at_estimator *e, const est_leaf *x, const est_leaf *end, int loop) {
+    for (const est_leaf *y = e->leaf; y < e->leaf + e->num_leaves; y++)
+        if (y != end && y != x && est_common(e, x, y) > loop) return true;
+    return false;
+}
+
+/* The tail of the axis that a loop around the tile goes along; NULL: it has none. */
+static const tail *tail_along(const est_tile *t, const est_leaf *x, const tail *tails, int n,
+                              int loop, bool *rest, int mask) {
+    for (int i = 0; i < n; i++) {
+        *rest = mask >> i & 1;
+        if (x->loop[t->which[tails[i].part]].axis == x->loop[loop].axis) return &tails[i];
+    }
+    return NULL;
+}
+
+/* Turns that a call has, of loops around a tile of few operations (tile_of_turns). mask: bits of
+ * the tails that the tile is at. Behind a loop that a tail cuts there are two tiles. */
+static double turns_of_call(const at_estimator *e, const est_tile *t, const est_leaf *x,
+                            const est_leaf *end, const tail *tails, int n, int mask) {
+    double turns = 1, sums = (double)t->other;
+    if (!end || t->together > 1 || t->again > 1 || t->share < 1 || t->width < e->o.target->lanes)
+        return 1;
+    for (int i = 0; i < t->num_parts; i++) {
+        const at_part *part = &t->part[i];
+        const int64_t run = part->vector && t->uncut >> i & 1 ? x->loop[t->which[i]].run : 0;
+        if (part->size < part->extent || run % e->o.target->lanes) return 1;
+        sums *=
+            part->vector ? ceil((double)part->extent / e->o.target->lanes) : (double)part->extent;
+    }
+    for (int i = t->root; i < x->num_loops; i++)
+        if (!est_unrolled(&x->loop[i]) && !x->loop[i].is_dot) return 1;
+    if (2 * sums * (2 + t->steps) > AT_TILE_SUM_OPS) return 1;
+    for (int i = t->root - 1; i >= 0; i--) {
+        const est_loop *l = &x->loop[i];
+        bool rest = false;
+        const tail *cut = tail_along(t, x, tails, n, i, &rest, mask);
+        if (l->ann != AT_ANN_NONE || l->sums || is_shared(e, x, end, i)) break;
+        if (!cut) turns *= l->turns;
+        else return rest ? turns : turns * est_min(l->turns, cut->whole_turns);
+    }
+    return turns;
+}
+
 void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
              int root) {
     est_tile t;
@@ -592,6 +640,7 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
         }
         if (calls <= 0) continue;
         if (n) choose(e, &t, t.part);
+        t.turns = turns_of_call(e, &t, whole, end, tails, n, mask);
         e->out->sums_ns += est_parts_ns(e, &t, calls, far);
     }
     if (t.least_ns > 0 || t.memory_ns > 0 || t.cut_ns > 0) come_meanwhile(&t, e->out);

@@ -26,6 +26,7 @@ typedef struct est_tile { /* of a sum */
     bool is_beside;                        /* another of these sums has the calls */
     bool in_blocks;                        /* it stands in a loop of its own sum, over tiles */
     double steps, again;                   /* of the sum; of the loops that are no registers */
+    double turns;                          /* of loops around it that a call has */
     double width;                          /* elements of a register */
     double share;                          /* of the steps that count */
     double each, ends;                     /* operations of a step, and behind the sum */

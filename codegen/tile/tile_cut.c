@@ -240,14 +240,14 @@ static bool is_dot(const at_low *l, const at_ir *n) {
     return terms && at_loop_trips(n) == terms;
 }
 
-static int64_t expanded(const at_low *l, const at_ir *list) {
+int64_t at_expanded_ops(const at_low *l, const at_ir *list) {
     int64_t n = 0;
     for (; list; list = list->next) {
         if (list->kind == AT_IR_STMT) {
             n += 2 + FUNCTION_OPS * at_value_calls(list->stmt.val);
             continue;
         }
-        int64_t inner = expanded(l, list->child), times = 1;
+        int64_t inner = at_expanded_ops(l, list->child), times = 1;
         if (at_loop_is_unrolled(list) && at_loop_is_fixed(list)) times = at_loop_trips(list);
         if (is_dot(l, list)) times = 1;
         if (list->loop.ann == AT_ANN_VEC) {
@@ -310,7 +310,7 @@ static bool has_counted(const at_ir *list) {
 static bool is_thin_sum(const at_low *l, const at_ir *n) {
     return n->loop.is_reduce && n->loop.ann == AT_ANN_NONE && at_loop_is_fixed(n) &&
            !n->loop.is_listed && at_loop_trips(n) > 1 && !has_counted(n->child) &&
-           expanded(l, n->child) <= AT_THIN_OPS;
+           at_expanded_ops(l, n->child) <= AT_THIN_OPS;
 }
 
 /* How often loop n writes out what is in it. */
@@ -367,10 +367,10 @@ static void limit_unrolling(at_low *l, at_ir *list, at_mask keep, int64_t most_o
         bool too_many =
             is_cut && kept > 1 && product(all_values(l, &one), kept) > AT_TILE_MAX_VALUES;
         int64_t most = n->loop.is_reduce ? most_of_sum : AT_TILE_MAX_OPS;
-        if (is_cut && (too_many || expanded(l, &one) > most)) {
+        if (is_cut && (too_many || at_expanded_ops(l, &one) > most)) {
             int64_t limit = n->loop.is_reduce ? most : AT_TILE_STRAIGHT_OPS,
                     unit = n->loop.ann == AT_ANN_VEC ? l->target->lanes : 1,
-                    size = too_many ? unit : unroll_by(l, n, expanded(l, child), limit);
+                    size = too_many ? unit : unroll_by(l, n, at_expanded_ops(l, child), limit);
             if (size > 1 && size < at_loop_trips(n)) n = split_loop(l, n, size);
             else if (size == 1) n->loop.ann = AT_ANN_NONE;
         }

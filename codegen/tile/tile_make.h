@@ -32,6 +32,9 @@ at_ir *at_tile_calls(at_low *l, const at_ir *list, const at_tile_regs *regs);
 typedef at_ir *at_cut_build(void *context, at_ir *list);
 at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *build,
                            void *context);
+/* Operations of a list as code whose loops are written out where they are to be, about. */
+int64_t at_expanded_ops(const at_low *l, const at_ir *list);
+
 /* Keeps real loops where the unrolled body would exceed AT_TILE_MAX_OPS; loops in `keep` stay
  * unrolled, and loops inside of them are real where the whole would exceed AT_TILE_MAX_VALUES. */
 void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep);

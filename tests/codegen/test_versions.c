@@ -86,6 +86,34 @@ static void blocks_in_a_loop(void **state) {
                  "6x16 4x16 6x7 4x7");
 }
 
+/* Loops of this name in the tiles of a product of K terms, which are written out. */
+static int loops_in_tiles(const char *loop, const char *sizes) {
+    static const char tree[] = "y:para, xo =>\n"
+                               "    k:unroll, xi:vec =>\n"
+                               "        @acc = y, {xo, xi}/x  // k\n"
+                               "    xi:vec =>\n"
+                               "        @out = y, {xo, xi}/x\n";
+    at_arena *a = at_arena_new();
+    int n = 0;
+    const at_low *l = lowered(a, &(program){"turns", sizes, compute, tree}, AT_DIALECT_GNU, "avx2");
+    for (int t = 0; t < l->tiles.len; t++)
+        for (int i = 0; i < l->tiles.data[t]->num_ops; i++) {
+            const at_tile_op *op = &l->tiles.data[t]->ops[i];
+            n += op->kind == AT_T_LOOP && !strcmp(op->name, loop);
+        }
+    at_arena_free(a);
+    return n;
+}
+
+/* Turns of few operations have one call, whose sums stay in registers in each; where the last turn
+ * is another tile, that has a call of its own. Longer turns have a call each. */
+static void short_turns(void **state) {
+    (void)state;
+    assert_int_equal(loops_in_tiles("xo", "Y=5 X=96 K=4 xo=6 xi=16"), 1);
+    assert_int_equal(loops_in_tiles("xo", "Y=5 X=90 K=4 xo=6 xi=16"), 1);
+    assert_int_equal(loops_in_tiles("xo", "Y=5 X=96 K=60 xo=6 xi=16"), 0);
+}
+
 /* Rows that a list names: in either version no entry is beyond its end. */
 static void listed_rows(void **state) {
     (void)state;
@@ -456,9 +484,10 @@ int main(void) {
         cmocka_unit_test(copies),          cmocka_unit_test(diagonals),
         cmocka_unit_test(from_a_diagonal), cmocka_unit_test(ragged),
         cmocka_unit_test(blocks_of_rows),  cmocka_unit_test(blocks_in_a_loop),
-        cmocka_unit_test(listed_rows),     cmocka_unit_test(whole),
-        cmocka_unit_test(phases),          cmocka_unit_test(phases_of_lanes),
-        cmocka_unit_test(windows),         cmocka_unit_test(wraps),
-        cmocka_unit_test(bounds),          cmocka_unit_test(many_conditions)};
+        cmocka_unit_test(short_turns),     cmocka_unit_test(listed_rows),
+        cmocka_unit_test(whole),           cmocka_unit_test(phases),
+        cmocka_unit_test(phases_of_lanes), cmocka_unit_test(windows),
+        cmocka_unit_test(wraps),           cmocka_unit_test(bounds),
+        cmocka_unit_test(many_conditions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
