@@ -2,7 +2,6 @@
 #include "cli/commands.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/describe.h"
 #include "cli/log_view.h"
@@ -295,32 +294,8 @@ static at_status check(const at_options *o, at_error *err) {
     return AT_OK;
 }
 
-/* What another tuner wrote has no lines that are records. A pipe can be read once only. */
-static at_status refuse_others(const char *path, at_error *err) {
-    struct stat info;
-    if (stat(path, &info) || !S_ISREG(info.st_mode)) return AT_OK;
-    at_arena *a = at_arena_new();
-    const at_exchange x = {.arena = a};
-    const at_file_format *format = NULL;
-    at_record *records;
-    int n;
-    bool may;
-    at_error why;
-    at_status s = at_is_exchange_file(path, &may, err);
-    if (s == AT_OK && may && at_exchange_read(&x, path, &format, &records, &n, &why) == AT_OK &&
-        format != at_file_format_at(0))
-        s = at_fail(
-            err, AT_E_INPUT,
-            "%s: a file of %s, and no log; autotune convert makes one of it, replay takes it "
-            "as it is",
-            path, format->name);
-    at_arena_free(a);
-    return s;
-}
-
 at_status at_cmd_log(const at_options *o, at_error *err) {
     AT_TRY(check(o, err));
-    for (int i = 0; i < o->num_operands; i++) AT_TRY(refuse_others(o->operands[i], err));
     if (o->csv) return at_log_print_csv(o->operands[0], err);
     if (o->diff) return at_log_print_diff(o, err);
     at_arena *a = at_arena_new();

@@ -97,29 +97,46 @@ static at_status elements_of(at_net_arrays *x, const at_net_tensor *t, const at_
     return t ? check_held(t, v, data, err) : AT_OK;
 }
 
-/* Which of these inputs or outputs has the name. */
-static at_status find_named(const at_net_arrays *x, bool is_output, const char *option,
-                            const char *name, int *at, at_error *err) {
-    const char *kind = is_output ? "output" : "input";
-    const int num = is_output ? x->net->outputs.len : x->net->inputs.len;
-    const int *values = is_output ? x->net->outputs.data : x->net->inputs.data;
-    AT_VEC(const char *) names = {0};
-    for (*at = 0; *at < num; ++*at) {
-        *at_push(x->arena, &names) = x->net->values.data[values[*at]].name;
-        if (!strcmp(names.data[*at], name)) return AT_OK;
-    }
+static at_status check_name(const at_net_arrays *x, const char *option, const char *name,
+                            const char *kind, const char *const *names, int n, at_error *err) {
+    for (int i = 0; i < n; i++)
+        if (!strcmp(names[i], name)) return AT_OK;
     at_text list = {0};
-    at_text_add_names(&list, name, names.data, names.len);
-    at_fail(err, AT_E_USAGE, "%s %s: %s has no %s \"%s\"; there are %s", option, name, x->net->path,
-            kind, name, at_text_str(&list));
+    at_text_add_names(&list, name, names, n);
+    at_fail(err, AT_E_USAGE, "%s %s: %s has no %s \"%s\"; there are %s", option, name,
+            x->o->operands[0], kind, name, at_text_str(&list));
     at_text_free(&list);
     return AT_E_USAGE;
 }
 
+static at_status check_names(void *ctx, const at_net_names *of, at_error *err) {
+    const at_net_arrays *x = ctx;
+    const at_options *o = x->o;
+    for (int i = 0; i < x->given.len; i++)
+        AT_TRY(check_name(x, "--input", x->given.data[i].name, "input", of->inputs, of->num_inputs,
+                          err));
+    for (int i = 0; i < o->request.num_expects; i++)
+        AT_TRY(check_name(x, "--expect", x->expected[i].name, "output", of->outputs,
+                          of->num_outputs, err));
+    for (int i = 0; i < o->net_outputs.num; i++)
+        AT_TRY(check_name(x, "--output", name_in(x->arena, o->net_outputs.items[i]), "output",
+                          of->outputs, of->num_outputs, err));
+    return AT_OK;
+}
+
+/* Which of the outputs has the name, which check_names has seen. */
+static int output_named(const at_net *net, const char *name) {
+    for (int i = 0; i < net->outputs.len; i++)
+        if (!strcmp(net->values.data[net->outputs.data[i]].name, name)) return i;
+    AT_BUG("no output %s", name);
+}
+
+static const at_net_value *output_value(const at_net *net, int i) {
+    return &net->values.data[net->outputs.data[i]];
+}
+
 static at_status check_expected(const at_net_arrays *x, const at_net_tensor *t, at_error *err) {
-    int output;
-    AT_TRY(find_named(x, true, "--expect", t->name, &output, err));
-    const at_net_value *v = &x->net->values.data[x->net->outputs.data[output]];
+    const at_net_value *v = output_value(x->net, output_named(x->net, t->name));
     bool fits = t->rank == v->rank;
     for (int i = 0; fits && i < t->rank; i++) fits = t->dims[i] == v->dims[i];
     if (fits) return AT_OK;
@@ -159,8 +176,6 @@ static at_status check_place(const at_net_arrays *x, const char *path, at_error 
 static at_status check_output(const at_net_arrays *x, int n, at_error *err) {
     const at_options *o = x->o;
     const char *item = o->net_outputs.items[n], *path = file_in(item), *read;
-    int output;
-    AT_TRY(find_named(x, true, "--output", name_in(x->arena, item), &output, err));
     for (int i = 0; (read = at_net_file_at(x->net, i)); i++)
         AT_TRY(at_check_not_read("--output", path, read, err));
     for (int i = 0; i < o->net_inputs.num; i++)
@@ -176,11 +191,8 @@ static at_status check_output(const at_net_arrays *x, int n, at_error *err) {
     return check_place(x, path, err);
 }
 
-/* Names, sizes and files of the arrays, when the network's are known. */
+/* Sizes and files of the arrays, when the network's are known. */
 static at_status check_arrays(const at_net_arrays *x, at_error *err) {
-    int input;
-    for (int i = 0; i < x->given.len; i++)
-        AT_TRY(find_named(x, false, "--input", x->given.data[i].name, &input, err));
     for (int i = 0; i < x->o->request.num_expects; i++)
         AT_TRY(check_expected(x, &x->expected[i], err));
     for (int i = 0; i < x->o->net_outputs.num; i++) AT_TRY(check_output(x, i, err));
@@ -194,6 +206,7 @@ at_status at_net_arrays_open(at_arena *a, const at_options *o, at_net_arrays *ou
     *x = (at_net_arrays){.arena = a, .o = o};
     at_net_options options = at_network_options(o);
     options.array_of = array_of;
+    options.check_names = check_names;
     options.ctx = x;
     at_rng_seed(&rng, o->engine.seed, 51);
     AT_TRY(check_once(a, "--input", o->net_inputs.items, o->net_inputs.num, err));
@@ -237,9 +250,8 @@ static const char *descr_of(at_net_type t) {
 
 static at_status write_output(const at_net_arrays *x, const char *item, const void *const *outputs,
                               at_error *err) {
-    int i;
-    AT_TRY(find_named(x, true, "--output", name_in(x->arena, item), &i, err));
-    const at_net_value *v = &x->net->values.data[x->net->outputs.data[i]];
+    const int i = output_named(x->net, name_in(x->arena, item));
+    const at_net_value *v = output_value(x->net, i);
     const size_t bytes = (size_t)v->elements * (size_t)at_net_type_bytes(v->type);
     at_text file = {0};
     const at_output_rules rules = rules_of(x);
@@ -251,7 +263,7 @@ static at_status write_output(const at_net_arrays *x, const char *item, const vo
 
 at_net_distance at_net_arrays_distance(const at_net_arrays *x, int output,
                                        const double *reference) {
-    const at_net_value *v = &x->net->values.data[x->net->outputs.data[output]];
+    const at_net_value *v = output_value(x->net, output);
     for (int i = 0; i < x->o->request.num_expects; i++) {
         const at_net_tensor *t = &x->expected[i];
         if (strcmp(t->name, v->name) != 0) continue;

@@ -98,10 +98,7 @@ static bool is_report(const char *head, size_t len) {
 }
 
 static bool is_of_another_tuner(const char *head, size_t len) {
-    const at_file_format *f;
-    for (int i = 1; (f = at_file_format_at(i)); i++)
-        if (f->begins(head, len)) return true;
-    return false;
+    return at_file_format_of_head(head, len) != NULL;
 }
 
 static bool is_png(const char *head, size_t len) {

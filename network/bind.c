@@ -169,8 +169,9 @@ static at_status unused(net_builder *b, const char *option, const net_pairs *p,
     return AT_OK;
 }
 
-/* A name that is no size may be meant for one that is missing, and is told of first. */
-at_status net_bind_end(net_builder *b, const char *const *inputs, int num_inputs) {
+/* A name that is none may be meant for one that is missing, and is told of first. */
+at_status net_bind_end(net_builder *b, const at_net_names *of) {
+    const at_net_options *o = b->options;
     at_text list = {0}, example = {0};
     for (int i = 0; i < b->open.len; i++) {
         at_text_addf(&list, "%s%s", i ? ", " : "", b->open.data[i]);
@@ -184,7 +185,8 @@ at_status net_bind_end(net_builder *b, const char *const *inputs, int num_inputs
     AT_TRY(unused(b, "--dim", &b->dims, b->known.data, b->known.len,
                   "INPUT[AXIS] and the names of sizes are accepted:",
                   b->open.len ? at_format(b->arena, "; %s", open) : ""));
-    if (b->open.len)
-        return at_fail(b->err, AT_E_USAGE, "%s: %s; as in --dim %s", b->net->path, open, option);
-    return unused(b, "--set", &b->sets, inputs, num_inputs, "inputs are accepted:", "");
+    AT_TRY(unused(b, "--set", &b->sets, of->inputs, of->num_inputs, "inputs are accepted:", ""));
+    if (o->check_names) AT_TRY(o->check_names(o->ctx, of, b->err));
+    if (!b->open.len) return AT_OK;
+    return at_fail(b->err, AT_E_USAGE, "%s: %s; as in --dim %s", b->net->path, open, option);
 }

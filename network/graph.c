@@ -96,7 +96,11 @@ static at_status add_inputs(net_builder *b, net_scope *s, const at_net_subgraph 
         *at_push(b->arena, &names) = p->name;
         AT_TRY(add_input(b, s, p));
     }
-    return net_bind_end(b, names.data, names.len);
+    at_net_names of = {.inputs = names.data, .num_inputs = names.len};
+    const char **outputs = AT_NEW_ARRAY(b->arena, const char *, g->outputs.len + 1);
+    for (int i = 0; i < g->outputs.len; i++) outputs[i] = g->outputs.data[i].name;
+    of.outputs = outputs, of.num_outputs = g->outputs.len;
+    return net_bind_end(b, &of);
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */

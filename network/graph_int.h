@@ -58,7 +58,7 @@ at_status net_bind_shape(net_builder *b, const net_port *p, int *rank, int64_t *
 /* NULL: none is given. */
 const at_net_tensor *net_bind_array(net_builder *b, const char *input, bool *is_constant);
 const net_pair *net_bind_value(net_builder *b, const char *input); /* NULL: it is not set */
-at_status net_bind_end(net_builder *b, const char *const *inputs, int num_inputs);
+at_status net_bind_end(net_builder *b, const at_net_names *of);
 
 /* The outputs that are wanted in place of the graph's. */
 at_status net_bind_outputs(net_builder *b, at_net_subgraph *g);

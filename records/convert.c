@@ -12,14 +12,18 @@ static const at_file_format *format_of(const at_json *file) {
     return NULL;
 }
 
-static const at_file_format *parse(at_arena *a, const char *text, size_t len,
-                                   const at_json **file) {
-    if (strlen(text) != len) return NULL;
-    if (at_json_parse(a, text, len, file, NULL) == AT_OK) return format_of(*file);
+static at_status parse(at_arena *a, const char *text, size_t len, const at_file_format **format,
+                       const at_json **file, at_error *err) {
+    at_error why;
+    *format = NULL;
+    if (strlen(text) != len) return AT_OK;
+    const at_status s = at_json_parse(a, text, len, file, &why);
+    if (s == AT_OK) *format = format_of(*file);
     const at_file_format *f;
-    for (int i = 1; (f = at_file_format_at(i)); i++)
-        if (f->parse_torn && f->parse_torn(a, text, len, file) == AT_OK) return f;
-    return NULL;
+    for (int i = 1; s != AT_OK && (f = at_file_format_at(i)); i++)
+        if (f->parse_torn && f->parse_torn(a, text, len, file) == AT_OK) *format = f;
+    if (s == AT_OK || *format || !(f = at_file_format_of_head(text, len))) return AT_OK;
+    return at_fail(err, AT_E_INPUT, "a %s with a fault: %s", f->kind, why.text);
 }
 
 /* "dir/a100_conv_T4.json.gz": a100_conv_T4. */
@@ -33,9 +37,11 @@ static at_status read_log(const at_exchange *x, const char *path, at_record **re
     at_log_stats stats;
     AT_TRY(
         at_log_read_wanted(x->arena, path, NULL, NULL, x->warn, x->ctx, records, n, &stats, err));
-    if (!stats.comments || !x->loss) return AT_OK;
+    const int64_t lost = stats.comments - stats.texts; /* who prints tells of texts */
+    if (!lost || !x->loss) return AT_OK;
     at_text t = {0};
-    at_text_addf(&t, "lost: comments, finals among them (%lld lines)", (long long)stats.comments);
+    at_text_addf(&t, "lost: comments, finals among them (%lld line%s)", (long long)lost,
+                 at_plural(lost));
     x->loss(x->ctx, at_text_str(&t));
     at_text_free(&t);
     return AT_OK;
@@ -70,7 +76,9 @@ at_status at_exchange_read(const at_exchange *x, const char *path, const at_file
     at_mark mark = at_arena_mark(x->arena);
     AT_TRY(at_is_exchange_file(path, &may, err));
     if (may) AT_TRY(at_read_file_gunzip(x->arena, path, MOST_FILE_BYTES, &text, &len, err));
-    *format = may ? parse(x->arena, text, len, &file) : NULL;
+    *format = NULL;
+    if (may && parse(x->arena, text, len, format, &file, err) != AT_OK)
+        return at_fail_at(err, "%s: ", path);
     if (!*format) {
         at_arena_rewind(x->arena, mark);
         *format = at_file_format_at(0);
@@ -151,7 +159,8 @@ at_status at_exchange_print(const at_exchange *x, const at_file_format *format,
         if (!same_parameters(&records[i].config, &records[0].config))
             return at_fail(err, AT_E_INPUT,
                            "line %lld has other parameters than the first record; such a file "
-                           "holds one space",
+                           "holds one space: autotune pick_best first leaves the best record of "
+                           "each task",
                            (long long)records[i].line);
     }
     AT_TRY(check_names(x, format, records, err));

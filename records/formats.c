@@ -20,3 +20,9 @@ const at_file_format *at_file_format_find(const char *name) {
         if (!strcmp(rows[i]->name, name)) return rows[i];
     return NULL;
 }
+
+const at_file_format *at_file_format_of_head(const char *head, size_t len) {
+    for (int i = 1; i < NUM_ROWS; i++)
+        if (rows[i]->begins(head, len)) return rows[i];
+    return NULL;
+}

@@ -13,7 +13,7 @@ typedef struct at_exchange {
     /* The text of the record's computation as a log has it, "te {"name": .., "text": ..}", and what
      * a file tells of one, before its records are read. NULL: there is none. May be NULL. */
     const char *(*text_of)(at_arena *a, const at_record *r);
-    void (*take_text)(const char *name, const char *text);
+    at_status (*take_text)(const char *name, const char *text, at_error *err);
     at_warn_fn *loss; /* told each field that is dropped: "lost: tvm_version (3 records)" */
     at_warn_fn *warn; /* of log readers */
     void *ctx;
@@ -38,6 +38,8 @@ typedef struct at_file_format {
 } at_file_format;
 const at_file_format *at_file_format_at(int i);              /* NULL behind the last */
 const at_file_format *at_file_format_find(const char *name); /* NULL: there is none */
+/* Of another tuner's file that begins so; NULL: it is none. */
+const at_file_format *at_file_format_of_head(const char *head, size_t len);
 /* Whether a file may be one object, not a log: of that the first line is looked at. A file that
  * cannot be read twice is told to be a log. AT_E_INPUT: it cannot be read. */
 at_status at_is_exchange_file(const char *path, bool *may, at_error *err);

@@ -142,6 +142,8 @@ static void tell_losses(const at_exchange *x, const at_record *records, int n, c
         ours += records[i].extra.present;
     }
     at_tell_common_losses(x, records, n);
+    if (x->text_of && x->text_of(x->arena, &records[0]))
+        at_tell_loss(x, n, "the text of the computation");
     at_tell_loss(x, ours, "context, check, gflops and peak_gflops");
     at_tell_loss(x, wrong, "that the result is wrong; it becomes ErrorConfig");
     at_tell_loss(x, timeout, "that time ran out; it becomes RuntimeFailedConfig");

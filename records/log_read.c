@@ -1,6 +1,8 @@
 /* records/log_read.c: a log, line by line in constant memory, whatever state it is in; compressed
  * or not. */
+#include "records/formats.h"
 #include "records/records_int.h"
+#include "records/space_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@ struct at_log_reader {
     int fd;
     at_gunzip *gunzip; /* NULL: plain */
     bool gzip_torn;
-    char *buf; /* [cap]; unread bytes are begin..end */
+    char *buf; /* [cap + 1]; unread bytes are begin..end */
     size_t begin, end, cap;
     bool at_end;
     bool strict;
@@ -68,7 +70,7 @@ static bool fill(at_log_reader *r) {
     r->begin = 0;
     if (r->end == r->cap) {
         r->cap *= 2;
-        r->buf = realloc(r->buf, r->cap);
+        r->buf = realloc(r->buf, r->cap + 1);
         AT_NEED(r->buf);
     }
     size_t got = 0;
@@ -130,6 +132,22 @@ static at_status check_text(at_log_reader *r, at_error *err) {
     return AT_OK;
 }
 
+/* A file of another tuner, or a recorded space: its first line is no record. */
+static at_status check_kind(at_log_reader *r, at_error *err) {
+    r->buf[r->end] = 0;
+    const at_file_format *f = at_file_format_of_head(r->buf, r->end);
+    const bool is_space = !f && at_is_space_head(r->buf, r->end);
+    at_record unused;
+    const size_t first = strcspn(r->buf, "\n");
+    if (!f && !is_space) return AT_OK;
+    if (at_record_parse(r->arena, r->buf, first, &unused, NULL) == AT_OK) return AT_OK;
+    at_arena_reset(r->arena);
+    return at_fail(err, AT_E_INPUT, "%s: a %s, and no log; %s", r->path,
+                   f ? f->kind : "recorded space",
+                   f ? "autotune convert makes one of it, replay takes it as it is"
+                     : "autotune replay takes it");
+}
+
 static at_status open_reader(const char *path, bool may_be_empty, at_log_reader **out,
                              at_error *err) {
     int fd;
@@ -137,7 +155,7 @@ static at_status open_reader(const char *path, bool may_be_empty, at_log_reader 
     at_log_reader *r = calloc(1, sizeof *r);
     AT_NEED(r);
     *r = (at_log_reader){
-        .path = strdup(path), .fd = fd, .buf = malloc(BLOCK_BYTES), .cap = BLOCK_BYTES};
+        .path = strdup(path), .fd = fd, .buf = malloc(BLOCK_BYTES + 1), .cap = BLOCK_BYTES};
     AT_NEED(r->path && r->buf);
     r->arena = at_arena_new();
     fill(r);
@@ -146,6 +164,7 @@ static at_status open_reader(const char *path, bool may_be_empty, at_log_reader 
     if (s == AT_OK && !r->end && !may_be_empty)
         s = at_fail(err, AT_E_INPUT, "%s is empty: a log has one record per line", path);
     if (s == AT_OK) s = check_text(r, err);
+    if (s == AT_OK) s = check_kind(r, err);
     if (s != AT_OK) {
         at_log_reader_close(r);
         return s;
@@ -269,6 +288,7 @@ static bool read_line(at_log_reader *r, const line *l, at_record *out) {
     const char *comment = l->too_long ? NULL : comment_in(r, l);
     if (comment) {
         r->stats.comments++;
+        r->stats.texts += l->text + l->len - comment > 5 && !memcmp(comment, "#te {", 5);
         tell_comment(r, comment + 1, l->text + l->len);
         return false;
     }

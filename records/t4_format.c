@@ -198,6 +198,15 @@ static void tell_losses(const at_exchange *x, const at_json *results, bool ours)
     at_tell_loss(x, correctness, "correctness other than 0 and 1");
 }
 
+/* The computation that the records are of; NULL: the file brings none. */
+static at_status read_text(const at_exchange *x, const at_json *te, at_error *err) {
+    const char *name = at_json_string_in(te, "name"), *text = at_json_string_in(te, "text");
+    if (!te || !x->take_text) return AT_OK;
+    if (!name || !text)
+        return at_fail(err, AT_E_INPUT, "metadata: \"te\" has no texts \"name\" and \"text\"");
+    return x->take_text(name, text, err) == AT_OK ? AT_OK : at_fail_at(err, "metadata: \"te\": ");
+}
+
 static at_status read_file(const at_exchange *x, const at_json *file, const char *name,
                            at_record **records, int *n, at_error *err) {
     at_arena *a = x->arena;
@@ -208,10 +217,8 @@ static at_status read_file(const at_exchange *x, const at_json *file, const char
     if (!at_json_is(results, AT_JSON_ARRAY))
         return at_fail(err, AT_E_INPUT, "no array \"results\"");
     const at_json *ours = at_json_get(at_json_get(file, "metadata"), "autotune");
-    const at_json *args = at_json_get(ours, "args"), *extra = at_json_get(ours, "extra"),
-                  *te = at_json_get(ours, "te");
-    const char *of = at_json_string_in(te, "name"), *text = at_json_string_in(te, "text");
-    if (of && text && x->take_text) x->take_text(of, text);
+    const at_json *args = at_json_get(ours, "args"), *extra = at_json_get(ours, "extra");
+    AT_TRY(read_text(x, at_json_get(ours, "te"), err));
     at_record first = {.task = at_json_string_or(at_json_get(ours, "task"), name),
                        .target = at_json_string_or(at_json_get(ours, "target"), "ext_dev"),
                        .args =

@@ -185,8 +185,8 @@ static void add_near_best(at_drafted *d, at_numbering *out) {
     const at_book *b = d->book;
     int n = b->entered.len, timed = 0;
     double *worth = malloc(sizeof *worth * (size_t)(n + 1)),
-           *expected = malloc(sizeof *expected * (size_t)(n + 1)),
-           *measured = malloc(sizeof *measured * (size_t)(n + 1));
+           *expected = calloc((size_t)(n + 1), sizeof *expected),
+           *measured = calloc((size_t)(n + 1), sizeof *measured);
     AT_NEED(worth && expected && measured);
     predict(d, b->entered.indices, n, worth);
     for (int i = 0; i < n; i++) {

@@ -39,9 +39,12 @@ const char *at_log_text_of(at_arena *a, const at_record *r) {
     return at_template_find(r->task, &row, NULL) == AT_OK ? at_log_text_line(a, row) : NULL;
 }
 
-void at_log_text_take(const char *name, const char *text) {
-    if (at_is_template_name(name) && strlen(text) <= MOST_TEXT)
-        (void)at_user_computation_add(name, text, NULL);
+at_status at_log_text_take(const char *name, const char *text, at_error *err) {
+    if (!at_is_template_name(name))
+        return at_fail(err, AT_E_INPUT, "name \"%.200s\"; %s", name, AT_TEMPLATE_NAME_RULE);
+    if (strlen(text) > MOST_TEXT)
+        return at_fail(err, AT_E_INPUT, "the text of %s is longer than %d bytes", name, MOST_TEXT);
+    return at_user_computation_add(name, text, err);
 }
 
 /* NULL: nothing is there, or no log, such as a disk's image, which would take long to read. */
@@ -192,7 +195,7 @@ static void look_at_record(void *ctx, const char *line) {
 }
 
 static void add_computation(const texts *t, int i) {
-    at_log_text_take(t->names.keys.data[i], t->of.data[i].text);
+    (void)at_log_text_take(t->names.keys.data[i], t->of.data[i].text, NULL);
 }
 
 /* Texts whose names built-in templates have count where the logs have records of the name, and none

@@ -13,9 +13,8 @@
 const char *at_log_text_line(at_arena *a, const at_template_row *row);
 /* The same of a record's template. */
 const char *at_log_text_of(at_arena *a, const at_record *r);
-/* The computation of that name is known from now on, before a template. What is none is passed
- * over. */
-void at_log_text_take(const char *name, const char *text);
+/* The computation of that name is known from now on, before a template. AT_E_INPUT: it is none. */
+at_status at_log_text_take(const char *name, const char *text, at_error *err);
 /* Does the log at that path have that line, and no later one of another text of its name? */
 bool at_log_text_counts(const char *path, const char *line);
 /* Computations that logs bring along are known from now on, where no template has their name; of

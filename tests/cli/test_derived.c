@@ -420,6 +420,14 @@ static void text_named_as_a_template(void **state) {
     r = cli_expect(0, "./autotune convert named.log --to t4 -o named.json && "
                       "./autotune convert named.json --to log -o back.log");
     assert_null(strstr(r->err, "first part of a split"));
+    const char *log = cli_read("named.log");
+    char expected[96];
+    snprintf(expected, sizeof expected, "lost: comments, finals among them (%d lines)\n",
+             cli_count_lines(log, "#") - cli_count_lines(log, "#te {"));
+    assert_non_null(strstr(r->err, expected));
+    assert_null(strstr(r->err, "the text of"));
+    r = cli_expect(0, "./autotune convert named.log --to kernel_tuner -o kt.json");
+    assert_non_null(strstr(r->err, "lost: the text of the computation ("));
     cli_expect(1, "grep -q '\\.0\": -1' named.json");
     assert_int_equal(cli_count_lines(cli_read("back.log"), "#te {\"name\": \"dense\""), 1);
     cli_expect(0, "./autotune apply --log back.log -o back.c");

@@ -445,6 +445,49 @@ static void bad_input(void **state) {
     }
 }
 
+/* What is no log says what it is, once; a file of T4 with a fault says where. */
+static void other_files(void **state) {
+    (void)state;
+    static const char *const takes_log[] = {
+        "apply --log x.json -o x.c",
+        "log x.json",
+        "log x.json --csv",
+        "log a.log x.json --diff",
+        "pick_best x.json",
+        "verify x.json",
+        "plot x.json",
+        "report x.json",
+        "tune matmul_add --trials 1 --log new.log --transfer x.json"};
+    static const struct {
+        const char *change, *message;
+    } faults[] = {
+        {"s/correct/\\n\"/", "a T4 file with a fault: JSON, line "},
+        {"s/\"schema_version\"/\"te\": 1, &/; s/\"target\"/\"te\": {\"name\": \"a\"}, &/",
+         "metadata: \"te\" has no texts \"name\" and \"text\""},
+        {"s/\"target\"/\"te\": {\"name\": \"a b\", \"text\": \"\"}, &/",
+         "metadata: \"te\": name \"a b\"; "},
+        {"s/\"target\"/\"te\": {\"name\": \"a\", \"text\": \"b[N] : what\"}, &/",
+         "metadata: \"te\": a.te:1:"},
+    };
+    write_logs();
+    cli_expect(0, "./autotune log a.log --split");
+    cli_expect(0, "./autotune convert a.log.000.wkl --to t4 -q -o x.json");
+    for (size_t i = 0; i < sizeof takes_log / sizeof *takes_log; i++) {
+        const cli_result *r = cli_expect(4, "./autotune %s", takes_log[i]);
+        assert_string_equal(r->err,
+                            "autotune: x.json: a T4 file, and no log; autotune convert makes one "
+                            "of it, replay takes it as it is\n");
+        assert_string_equal(r->out, "");
+    }
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        cli_expect(0, "sed '%s' x.json >bad.json", faults[i].change);
+        const cli_result *r = cli_expect(4, "./autotune convert bad.json --to log");
+        assert_int_equal(cli_count_lines(r->err, "autotune: "), 1);
+        assert_non_null(strstr(r->err, faults[i].message));
+        assert_string_equal(r->out, "");
+    }
+}
+
 /* Of a log of several CPUs this one's records come first, and another's are said to be such. */
 static void this_cpu_first(void **state) {
     (void)state;
@@ -512,21 +555,14 @@ static void edited(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edited),
-        cmocka_unit_test(spellings),
-        cmocka_unit_test(summary),
-        cmocka_unit_test(beside_trials),
-        cmocka_unit_test(csv),
-        cmocka_unit_test(csv_formulas),
-        cmocka_unit_test(parameters),
-        cmocka_unit_test(diff),
-        cmocka_unit_test(diff_in_pairs),
-        cmocka_unit_test(split),
-        cmocka_unit_test(convert),
-        cmocka_unit_test(per),
-        cmocka_unit_test(stranger),
-        cmocka_unit_test(bad_input),
-        cmocka_unit_test(this_cpu_first),
+        cmocka_unit_test(edited),        cmocka_unit_test(spellings),
+        cmocka_unit_test(summary),       cmocka_unit_test(beside_trials),
+        cmocka_unit_test(csv),           cmocka_unit_test(csv_formulas),
+        cmocka_unit_test(parameters),    cmocka_unit_test(diff),
+        cmocka_unit_test(diff_in_pairs), cmocka_unit_test(split),
+        cmocka_unit_test(convert),       cmocka_unit_test(other_files),
+        cmocka_unit_test(per),           cmocka_unit_test(stranger),
+        cmocka_unit_test(bad_input),     cmocka_unit_test(this_cpu_first),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

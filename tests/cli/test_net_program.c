@@ -414,6 +414,7 @@ static void refused(void **state) {
         {2, "./autotune dense --trials 0", "--trials 0: a search takes 1 or more"},
         {2, "./autotune show net.onnx --dim N=1 --why", "autotune run net.onnx --dim N=1 --why"},
         {2, "./autotune run net.onnx --dim N=1 --input x=y.npy", "has no input \"x\""},
+        {2, "./autotune run net.onnx --input x=y.npy", "has no input \"x\""},
         {2, "./autotune verify net.onnx", "a network is tuned, shown, run, reported and applied"},
         {2, "./autotune run dense --config default --dim N=1", "--dim goes with a network"},
         {4, "./autotune show half.onnx", "half.onnx"},

@@ -179,7 +179,7 @@ static void ours(void **state) {
     const char *t4 = print(&c, "t4", true);
     assert_string_equal(
         at_text_str(&c.losses),
-        "lost: comments, finals among them (1 lines)\nlost: index (2 records)\nlost: tvm_version "
+        "lost: comments, finals among them (1 line)\nlost: index (2 records)\nlost: tvm_version "
         "(2 records)\nlost: error text (1 record)\nlost: tuner and seed (1 record)\nlost: "
         "sample_kind (1 record)\nlost: same_as (1 record)\nlost: version of the program (1 "
         "record)\nlost: context, other than that of the first record (1 record)\nlost: error "
@@ -339,7 +339,8 @@ static void refusals(void **state) {
     assert_int_equal(at_exchange_print(&x, at_file_format_find("t4"), c.records, 2, &out, &c.err),
                      AT_E_INPUT);
     assert_string_equal(c.err.text, "line 2 has other parameters than the first record; such a "
-                                    "file holds one space");
+                                    "file holds one space: autotune pick_best first leaves the "
+                                    "best record of each task");
     assert_int_equal(
         at_exchange_print(&x, at_file_format_find("kernel_tuner"), c.records + 2, 1, &out, &c.err),
         AT_E_INPUT);
