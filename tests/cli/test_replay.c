@@ -346,8 +346,9 @@ static void torn_cache(void **state) {
     assert_non_null(strstr(r->out, "2 points, the best 250.000 us"));
     assert_string_equal(r->err, "");
     r = cli_expect(4, "./autotune log torn.json");
-    assert_string_equal(r->err, "autotune: torn.json: a cache of Kernel Tuner, and no log; autotune "
-                                "convert makes one of it, replay takes it as it is\n");
+    assert_string_equal(r->err,
+                        "autotune: torn.json: a cache of Kernel Tuner, and no log; autotune "
+                        "convert makes one of it, replay takes it as it is\n");
 }
 
 int main(void) {
