@@ -227,67 +227,100 @@ static bool has_long_sum(const at_ir *list, at_mask loops) {
     return false;
 }
 
-/* What is done in q->at about an atom. */
-static at_cut_action choose(atom_query *q, const at_aff *atom) {
+/* An atom that is asked about in a loop, q->at. */
+typedef struct asked {
+    const at_aff *written, *without; /* as it is written; without what is known already */
+    const at_aff *atom;              /* without symbols that are sums of others */
+    at_mask deps, self, below;       /* of its loops, this one, and those further in */
+    bool outside;                    /* loops further out decide it, too */
+    bool hidden; /* where it changes along those further in is known about only */
+    bool known;  /* none but these decide it, and their ends are numbers */
+} asked;
+
+static asked ask(const atom_query *q, const at_aff *atom) {
+    const at_ir *n = q->at;
+    asked x = {.written = atom, .without = at_atom_known(q->l, atom, q->facts)};
+    x.atom = at_aff_concrete(q->l, x.without, 0);
+    x.deps = at_aff_deps(q->l, x.atom);
+    x.self = AT_BIT(n->loop.sym);
+    x.below = at_ir_loops(n->child);
+    x.outside = (x.deps & ~x.below) != 0; /* else a cut further in decides it */
+    x.hidden = (at_aff_opaque_deps(q->l, x.atom) & x.below) != 0;
+    x.known = !(x.deps & ~(x.below | x.self)) && at_loop_is_fixed(n);
+    return x;
+}
+
+/* The loop alone decides the atom, with those further out. */
+static at_cut_action choose_alone(const atom_query *q, const asked *x) {
+    const at_ir *n = q->at;
+    const bool is_vector = n->loop.ann == AT_ANN_VEC && at_loop_is_fixed(n) &&
+                           q->l->target->lanes > 1 && (x->deps & ~x->self);
+    return is_vector && at_masks_serve(q->l, n->child, q->facts, x->self) ? AT_CUT_LEAVE
+                                                                          : AT_CUT_IN_TWO;
+}
+
+/* Loops further in, which are a tile's, decide it as well. */
+static at_cut_action choose_around_tile(const atom_query *q, const asked *x) {
+    const at_ir *n = q->at;
+    if (q->first > q->last && (q->first <= n->loop.lo || q->first >= n->loop.hi))
+        return AT_CUT_LEAVE; /* nothing to cut */
+    const bool is_part = q->first > n->loop.lo || q->last < n->loop.hi - 1;
+    if (!is_part && has_long_sum(n->child, x->deps & x->below)) return AT_CUT_LEAVE;
+    if (at_loop_trips(n) > 1 && q->last - q->first < MAX_PEEL) return AT_CUT_PEEL;
+    return is_part && !is_in_registers(n) && !is_already(AT_MIXED, x->written, q->facts)
+               ? AT_CUT_SET_APART
+               : AT_CUT_LEAVE;
+}
+
+/* The loop inside can be cut in each iteration. To set apart the iterations that need no cut pays
+ * where the inner loop is a vector, which a cut would lose, and for a copy, which does so little
+ * that the cut would cost as much. */
+static at_cut_action choose_around_loop(atom_query *q, const asked *x, const at_ir *inner) {
     at_low *l = q->l;
     const at_ir *n = q->at;
-    const at_fact *facts = q->facts;
-    const at_aff *written = atom, *without = at_atom_known(l, atom, facts);
-    at_mask below = at_ir_loops(n->child), self = AT_BIT(n->loop.sym);
-    atom = at_aff_concrete(l, without, 0);
-    at_mask deps = at_aff_deps(l, atom), opaque = at_aff_opaque_deps(l, atom);
-    if (!(deps & (below | self))) return AT_CUT_AROUND;
-    if (hides_in_quotient(q, atom)) {
-        q->first = n->loop.lo;
-        q->last = n->loop.hi - 1;
-        return AT_CUT_PEEL;
-    }
-    bool outside = (deps & ~below) != 0; /* else a cut further in decides it */
-    bool hidden = (opaque & below) != 0; /* where it changes is known about only */
-    if (outside && !hidden && (!(deps & self) || (opaque & self) || n->loop.ann == AT_ANN_PARA))
-        if (has_versions(q, written, without, deps & below)) return AT_CUT_VERSIONS;
-    if (!(deps & self) || (opaque & self)) return AT_CUT_LEAVE;
-    if (!(deps & below)) {
-        const bool is_vector = n->loop.ann == AT_ANN_VEC && at_loop_is_fixed(n) &&
-                               l->target->lanes > 1 && (deps & ~self);
-        return is_vector && at_masks_serve(l, n->child, facts, self) ? AT_CUT_LEAVE : AT_CUT_IN_TWO;
-    }
-    if (n->loop.ann == AT_ANN_PARA || q->copies >= AT_CUT_MAX_COPIES) return AT_CUT_LEAVE;
-    const at_ir *inner = innermost(n->child, deps & below);
-    mixed_range(l, n, atom, &q->first, &q->last);
-    bool known = !(deps & ~(below | self)) && at_loop_is_fixed(n);
-    if (known && is_in_registers(inner)) {
-        if (q->first > q->last && (q->first <= n->loop.lo || q->first >= n->loop.hi))
-            return AT_CUT_LEAVE; /* nothing to cut */
-        const bool is_part = q->first > n->loop.lo || q->last < n->loop.hi - 1;
-        if (!is_part && has_long_sum(n->child, deps & below)) return AT_CUT_LEAVE;
-        if (at_loop_trips(n) > 1 && q->last - q->first < MAX_PEEL) return AT_CUT_PEEL;
-        return is_part && !is_in_registers(n) && !is_already(AT_MIXED, written, facts)
-                   ? AT_CUT_SET_APART
-                   : AT_CUT_LEAVE;
-    }
-    if (hidden) return AT_CUT_LEAVE;
-    /* Otherwise the inner loop can be cut in each iteration. To set apart the iterations that need
-     * no cut pays where the inner loop is a vector, which a cut would lose, and for a copy, which
-     * does so little that the cut would cost as much. */
+    const at_mask further_in = x->deps & x->below;
     if (is_in_registers(n)) return AT_CUT_LEAVE;
-    const bool is_mixed = is_already(AT_MIXED, written, facts);
-    if (!is_single(deps & below)) { /* a tile's loops: n and those around it decide together */
-        const bool has_masks =
-            n->loop.is_reduce && !at_aff_reads(l, atom) && at_masks_serve(l, n->child, facts, 0);
+    const bool is_mixed = is_already(AT_MIXED, x->written, q->facts);
+    if (!is_single(further_in)) { /* a tile's loops: n and those around it decide together */
+        const bool has_masks = n->loop.is_reduce && !at_aff_reads(l, x->atom) &&
+                               at_masks_serve(l, n->child, q->facts, 0);
         if ((is_long_sum(n) || has_masks) && !is_mixed) return AT_CUT_SET_APART;
         if (has_masks) return AT_CUT_LEAVE;
-        return outside && !known && has_versions(q, written, without, deps & below)
+        return x->outside && !x->known && has_versions(q, x->written, x->without, further_in)
                    ? AT_CUT_VERSIONS
                    : AT_CUT_LEAVE;
     }
     if (is_mixed) return AT_CUT_LEAVE;
     if (!is_in_registers(inner) && at_ir_has_sum(n->child)) return AT_CUT_LEAVE;
-    const int64_t partial = num_partial(q, without, deps & below);
+    const int64_t partial = num_partial(q, x->without, further_in);
     if (partial == 0 || partial == 1) return AT_CUT_SET_APART;
     const int64_t width = at_loop_trips(inner), trips = at_loop_trips(n);
-    return trips > width || (trips > 1 && at_masks_serve(l, n->child, facts, 0)) ? AT_CUT_SET_APART
-                                                                                 : AT_CUT_LEAVE;
+    return trips > width || (trips > 1 && at_masks_serve(l, n->child, q->facts, 0))
+               ? AT_CUT_SET_APART
+               : AT_CUT_LEAVE;
+}
+
+/* What is done in q->at about an atom. */
+static at_cut_action choose(atom_query *q, const at_aff *atom) {
+    const at_ir *n = q->at;
+    const asked x = ask(q, atom);
+    if (!(x.deps & (x.below | x.self))) return AT_CUT_AROUND;
+    if (hides_in_quotient(q, x.atom)) {
+        q->first = n->loop.lo;
+        q->last = n->loop.hi - 1;
+        return AT_CUT_PEEL;
+    }
+    const bool is_linear = x.deps & x.self && !(at_aff_opaque_deps(q->l, x.atom) & x.self);
+    if (x.outside && !x.hidden && (!is_linear || n->loop.ann == AT_ANN_PARA) &&
+        has_versions(q, x.written, x.without, x.deps & x.below))
+        return AT_CUT_VERSIONS;
+    if (!is_linear) return AT_CUT_LEAVE;
+    if (!(x.deps & x.below)) return choose_alone(q, &x);
+    if (n->loop.ann == AT_ANN_PARA || q->copies >= AT_CUT_MAX_COPIES) return AT_CUT_LEAVE;
+    const at_ir *inner = innermost(n->child, x.deps & x.below);
+    mixed_range(q->l, n, x.atom, &q->first, &q->last);
+    if (x.known && is_in_registers(inner)) return choose_around_tile(q, &x);
+    return x.hidden ? AT_CUT_LEAVE : choose_around_loop(q, &x, inner);
 }
 
 /* ---- the first of which something is done ---------------------------------------------------- */

@@ -17,7 +17,6 @@ static const char *check_index(const at_tile *t, const at_tile_op *op, const boo
     return NULL;
 }
 
-/* made: pointers made in this straight-line body. */
 /* What an operation reads or writes in memory; NULL: it may. made: pointers so far. */
 static const char *check_memory(const at_tile *t, const at_tile_op *op, const bool *made) {
     const bool stores = at_tile_stores(op);
@@ -97,71 +96,83 @@ static const char *check_scatter(const at_tile *t, const at_tile_op *op, const b
     return NULL;
 }
 
-static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *defined,
-                            const bool *made) {
-    const bool stores = at_tile_stores(op), arithmetic = op->kind >= AT_T_FMA;
-    if (t->target->is_double && op->kind > AT_T_MAX) return "it is none of doubles";
-    if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= t->target->regs))
-        return "a destination is no register";
-    if (op->kind == AT_T_DOT && !(t->target->dots & op->by))
-        return "the set has no such dot products";
-    if (op->kind == AT_T_DOT && op->by == AT_DOT_SU && !op->element)
-        return "such dot products are by a lane";
-    if (op->halves && (!t->target->multiplies_halves || op->mem ||
+/* What not every set has, or not for every operand; NULL: this one does what the operation says. */
+static const char *check_set(const at_tile *t, const at_tile_op *op) {
+    const at_target *set = t->target;
+    const bool is_dot = op->kind == AT_T_DOT, zips_all = set->joins_fours || set->gnu_insert;
+    if (set->is_double && op->kind > AT_T_MAX) return "it is none of doubles";
+    if (is_dot && !(set->dots & op->by)) return "the set has no such dot products";
+    if (is_dot && op->by == AT_DOT_SU && !op->element) return "such dot products are by a lane";
+    if (op->halves && (!set->multiplies_halves || op->mem ||
                        (op->kind != AT_T_LOAD && op->kind != AT_T_BCAST && !at_tile_is_term(op))))
         return "the set does not multiply floats of 16 bits, or not so";
-    if (op->upper && !op->halves) return "there is no second half";
-    const char *fault = check_memory(t, op, made);
-    if (fault) return fault;
-    if (op->kind == AT_T_INDEX) return check_index(t, op, made);
-    fault = check_lanes(t, op);
-    if (fault) return fault;
-    if (op->mem == AT_MEM_VECTOR && (!t->target->fold_vector || op->lanes != t->lanes))
+    if (op->mem == AT_MEM_VECTOR && (!set->fold_vector || op->lanes != t->lanes))
         return "a vector memory operand is not whole, or the set has none";
-    if (op->mem == AT_MEM_BCAST && !t->target->fold_bcast)
-        return "the set has no embedded broadcast";
-    const bool listed = op->kind == AT_T_SCATTER && op->a < 0;
-    fault = op->kind == AT_T_SCATTER ? check_scatter(t, op, defined) : NULL;
-    if (fault) return fault;
-    if ((stores || op->kind == AT_T_MOV || arithmetic) && !listed && (op->a < 0 || !defined[op->a]))
-        return "an operand is read before it is defined";
-    if (op->mem == AT_MEM_CONST && arithmetic && !t->target->fold_const)
+    if (op->mem == AT_MEM_BCAST && !set->fold_bcast) return "the set has no embedded broadcast";
+    if (op->mem == AT_MEM_CONST && op->kind >= AT_T_FMA && !set->fold_const)
         return "the set has no constants in memory";
-    if (op->kind >= AT_T_SCALE && op->kind != AT_T_DOT &&
-        (op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST))
-        return "an operand of bits lies in memory and is no constant";
-    if (op->kind == AT_T_SCALE && (!t->target->scales || op->mem))
+    if (op->kind == AT_T_SCALE && (!set->scales || op->mem))
         return "the set does not scale, or not by what lies in memory";
-    if ((op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT) &&
-        (op->by < 1 || op->by > 31))
-        return "a shift is not by 1 to 31 bits";
-    if ((op->kind == AT_T_CUT || op->kind == AT_T_QUARTERS) && !t->target->cuts)
+    if ((op->kind == AT_T_CUT || op->kind == AT_T_QUARTERS) && !set->cuts)
         return "the set does not cut two registers to half their bits";
-    if (op->kind == AT_T_CUT &&
-        (op->mem || (op->by != AT_S16 && op->by != AT_U8 && op->by != AT_S8)))
-        return "registers are cut to no type of half their bits";
-    if (op->kind == AT_T_WEAVE && !t->target->weaves) return "the set does not weave bytes";
-    if (op->kind == AT_T_SWAP && (op->by < 1 || op->by >= t->lanes || op->by & (op->by - 1)))
-        return "lanes are not swapped at a distance of a power of two";
-    if (at_tile_is_unary(op) && (op->mem || op->b >= 0))
-        return "a second operand of one that has none";
-    if (arithmetic && !at_tile_is_unary(op) && !op->mem && (op->b < 0 || !defined[op->b]))
-        return "an operand is read before it is defined";
-    const bool zips_all = t->target->joins_fours || t->target->gnu_insert;
+    if (op->kind == AT_T_WEAVE && !set->weaves) return "the set does not weave bytes";
     if (op->kind >= AT_T_ZIP_LOW && (op->mem || op->lanes < 4 || op->lanes > t->lanes ||
                                      op->lanes & (op->lanes - 1) || (op->lanes != 4 && !zips_all)))
         return "lanes are put together that are neither the first four of registers, nor twice as "
                "many, nor all";
     if (op->kind >= AT_T_FOURS &&
-        (!(op->kind == AT_T_MERGE ? t->target->merges : t->target->joins_fours) ||
-         op->lanes != t->lanes || (op->kind == AT_T_HALVES && t->lanes != 8)))
+        (!(op->kind == AT_T_MERGE ? set->merges : set->joins_fours) || op->lanes != t->lanes ||
+         (op->kind == AT_T_HALVES && t->lanes != 8)))
         return "the set does not put lanes of two registers together so";
-    if (op->element && (!t->target->by_element || op->mem || op->element > most_lanes(t, op) ||
-                        (!at_tile_is_term(op) && op->kind != AT_T_MUL && op->kind != AT_T_DOT)))
+    if (op->element && (!set->by_element || op->mem || op->element > most_lanes(t, op) ||
+                        (!at_tile_is_term(op) && op->kind != AT_T_MUL && !is_dot)))
         return "the set does not multiply by that lane of a register";
+    return NULL;
+}
+
+/* The number `by` of an operation on bits. */
+static const char *check_number(const at_tile *t, const at_tile_op *op) {
+    if ((op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT) &&
+        (op->by < 1 || op->by > 31))
+        return "a shift is not by 1 to 31 bits";
+    if (op->kind == AT_T_CUT &&
+        (op->mem || (op->by != AT_S16 && op->by != AT_U8 && op->by != AT_S8)))
+        return "registers are cut to no type of half their bits";
+    if (op->kind == AT_T_SWAP && (op->by < 1 || op->by >= t->lanes || op->by & (op->by - 1)))
+        return "lanes are not swapped at a distance of a power of two";
+    return NULL;
+}
+
+/* Registers that an operation reads. */
+static const char *check_registers(const at_tile *t, const at_tile_op *op, const bool *defined) {
+    const bool stores = at_tile_stores(op), arithmetic = op->kind >= AT_T_FMA,
+               listed = op->kind == AT_T_SCATTER && op->a < 0;
+    if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= t->target->regs))
+        return "a destination is no register";
+    if ((stores || op->kind == AT_T_MOV || arithmetic) && !listed && (op->a < 0 || !defined[op->a]))
+        return "an operand is read before it is defined";
+    if (op->kind >= AT_T_SCALE && op->kind != AT_T_DOT &&
+        (op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST))
+        return "an operand of bits lies in memory and is no constant";
+    if (at_tile_is_unary(op) && (op->mem || op->b >= 0))
+        return "a second operand of one that has none";
+    if (arithmetic && !at_tile_is_unary(op) && !op->mem && (op->b < 0 || !defined[op->b]))
+        return "an operand is read before it is defined";
     if (at_tile_updates(op) && !defined[op->dst])
         return "an accumulator is added to before it is defined";
     return NULL;
+}
+
+static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *defined,
+                            const bool *made) {
+    const char *fault = check_set(t, op);
+    if (!fault && op->upper && !op->halves) fault = "there is no second half";
+    if (!fault) fault = check_memory(t, op, made);
+    if (!fault && op->kind == AT_T_INDEX) return check_index(t, op, made);
+    if (!fault) fault = check_lanes(t, op);
+    if (!fault && op->kind == AT_T_SCATTER) fault = check_scatter(t, op, defined);
+    if (!fault) fault = check_registers(t, op, defined);
+    return fault ? fault : check_number(t, op);
 }
 
 const char *at_tile_verify(const at_tile *t, at_arena *a) {
