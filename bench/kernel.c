@@ -267,7 +267,8 @@ at_lower_options at_bench_lower_options(const at_target *target) {
     return (at_lower_options){.dialect = AT_DIALECT_TCC,
                               .target = target,
                               .name = "kernel",
-                              .prefetch_above = at_cpu_facts()->l2_bytes};
+                              .prefetch_above = at_cpu_facts()->l2_bytes,
+                              .prefetch_apart_above = at_cpu_facts()->l3_bytes};
 }
 
 at_status at_bench_kernel_open(at_arena *a, const at_program *p, const at_lower_options *o,

@@ -35,6 +35,7 @@ typedef struct at_lower_options {
     int64_t prefetch_above;  /* weights of a sum, and inputs that it reads once, larger than this
                                 many bytes (the second-level cache) are prefetched, unless the tree
                                 says otherwise; 0: never */
+    int64_t prefetch_apart_above; /* the same of inputs in pieces that lie apart (the last cache) */
     int64_t
         prefetch_room; /* of a cache that holds blocks of them which are asked for ahead; 0: none */
     const char *name;  /* prefix of emitted functions; a C identifier */

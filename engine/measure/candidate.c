@@ -20,6 +20,7 @@ at_lower_options at_session_lower_options(const at_session *s, const char *name)
                               .name = name,
                               .row = s->options.row,
                               .prefetch_above = cold ? cpu->l1d_bytes : cpu->l2_bytes,
+                              .prefetch_apart_above = cold ? 0 : cpu->l3_bytes,
                               .prefetch_room = at_ahead_room(cpu->l2_bytes)};
 }
 

@@ -146,7 +146,8 @@ at_status at_features_of(at_feature_maker *m, const at_task *task, const at_engi
                                   .target = at_engine_target_for(o, at_task_compute(task)),
                                   .pack_inline = o->packing == AT_PACKING_INLINE,
                                   .name = "kernel",
-                                  .prefetch_above = at_cpu_facts()->l2_bytes};
+                                  .prefetch_above = at_cpu_facts()->l2_bytes,
+                                  .prefetch_apart_above = at_cpu_facts()->l3_bytes};
     return at_machine_here(o->threads ? (int)o->threads : 1, &m->machine, err);
 }
 

@@ -76,19 +76,26 @@ static const program products[] = {
     {"panels", "Y=28 K=64 P=16 po=16 yo=4 pi=1 yi=7 xi=32 k=64", product, "po, pi, yo =>\n" TILE},
 };
 
-static void lowered(at_arena *a, const program *p, const at_target *target, asked *x) {
+/* The last cache holds inputs of so many bytes. */
+static void lowered_with(at_arena *a, const program *p, const at_target *target, int64_t last,
+                         asked *x) {
     at_low *l;
     const at_lower_options o = {.dialect = AT_DIALECT_TCC,
                                 .target = target,
                                 .name = p->name,
                                 .verify = true,
                                 .prefetch_above = 1,
+                                .prefetch_apart_above = last,
                                 .prefetch_room = ROOM};
     const at_program *built = program_of(a, p);
     CALL(at_lower_until(a, built, &o, "tiles", &l, &err));
     x->walk = (walk){.syms = l->syms.data, .call = follow};
     x->weights = at_compute_find(built->compute, "w");
     walk_list(&x->walk, l->root);
+}
+
+static void lowered(at_arena *a, const program *p, const at_target *target, asked *x) {
+    lowered_with(a, p, target, 0, x);
 }
 
 static void check(const program *p, const at_target *target) {
@@ -192,6 +199,34 @@ static void runs(void **state) {
     at_arena_free(a);
 }
 
+/* A loop over rows that goes on beside where it began asks for none of what the last cache holds,
+ * and only where most of what it asks for are rows that are left. Where it goes on behind them it
+ * asks for all. */
+static void apart(void **state) {
+    (void)state;
+    static const char sums[] = "a[R, J] : input\n"
+                               "w[J, 32] : input\n"
+                               "out[r:R, d:32] = sum(j:J) a[r, j] * w[j, d]\n";
+    static const struct {
+        program p;
+        int64_t last;
+        bool asks;
+    } cases[] = {
+        {{"1024 rows from memory", "R=1 J=1024 h=2 d=16 r=1 j=1024", sums, HALVES(", r")}, 0, true},
+        {{"1024 rows", "R=1 J=1024 h=2 d=16 r=1 j=1024", sums, HALVES(", r")}, 1 << 20, false},
+        {{"128 rows", "R=1 J=128 h=2 d=16 r=1 j=128", sums, HALVES(", r")}, 0, false},
+        {{"rows behind each other", LONG("512", "32")}, 1 << 30, true},
+    };
+    at_arena *a = at_arena_new();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        asked *x = AT_NEW(a, asked);
+        lowered_with(a, &cases[i].p, at_target_find("avx512"), cases[i].last, x);
+        if (!x->reads || (x->asks > 0) != cases[i].asks)
+            fail_msg("%s: %d reads, %d asked for", cases[i].p.name, x->reads, x->asks);
+    }
+    at_arena_free(a);
+}
+
 /* Lines of weights that rows of a tile go along, 256 steps of 64: one of `apart` is asked for, 8 KB
  * ahead, each before it is read. */
 static void check_rows(const program *rows, int apart) {
@@ -229,6 +264,7 @@ static void rows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops),     cmocka_unit_test(lines),
                                        cmocka_unit_test(few_turns), cmocka_unit_test(inputs),
-                                       cmocka_unit_test(runs),      cmocka_unit_test(rows)};
+                                       cmocka_unit_test(runs),      cmocka_unit_test(apart),
+                                       cmocka_unit_test(rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
