@@ -1,6 +1,6 @@
 /* export/check_apart.c: parallel loops in the main of an emitted file, as runtime/par_apart.c has
  * them in a worker: a race is found every time, where with threads it is a matter of luck. */
-#include "export/export_int.h"
+#include "export/check_int.h"
 
 static const char helper[] =
     "/* What a check run of parallel loops may write. */\n"

@@ -1,6 +1,6 @@
 /* export/check_cover.c: winners of few long rows in the main of an emitted file: they go from place
  * to place (at_cover), and the kernel and the reference run again each time. */
-#include "export/export_int.h"
+#include "export/check_int.h"
 
 static const char offset_helper[] =
     "/* Of an element of a row: digits of both numbers, the last one first. */\n"

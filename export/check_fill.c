@@ -1,6 +1,6 @@
 /* export/check_fill.c: what inputs are filled with in the main of an emitted file: the same rules
  * as a worker's data have (schedule/data.h), from a generator of its own. */
-#include "export/export_int.h"
+#include "export/check_int.h"
 
 static const char next_2_helper[] = "static unsigned at_next_2(unsigned *state) {\n"
                                     "    unsigned high = at_next(state);\n"

@@ -1,6 +1,6 @@
 /* export/check_halves.c: floats of 16 bits in the main of an emitted file: inputs are floats that
  * are cut to them, outputs are compared as numbers. */
-#include "export/export_int.h"
+#include "export/check_int.h"
 
 static const char f16_cut[] =
     "static unsigned short at_cut_to_f16(float x) {\n"

@@ -122,33 +122,8 @@ void at_family_define(at_arena *a, at_text *out, const at_family *f);
 
 /* check_main.c: what main needs before the kernels, and main itself. families: empty where there
  * are none. */
-/* What inputs are filled with. */
-typedef struct at_filling {
-    at_data_rule rule;
-    const at_index_range *entries; /* [tensor] of index tensors; NULL: a pattern fills them */
-    /* Where draws are exact: also floats of all bits between the first draw's ends, whose outputs
-     * have limits. fill NULL: there is no such draw. */
-    at_draw reals;
-} at_filling;
-at_status at_file_choose_filling(at_arena *a, const at_face *f, at_filling *out, at_error *err);
-/* What the main needs for the inputs of all faces, and the inputs of one draw. */
-void at_file_fill_helpers(const at_face *faces, const at_filling *with, int n, at_text *out);
-void at_file_fill(at_text *out, const at_face *f, const at_filling *with, const at_draw *draw);
-bool at_file_has_limits(const at_filling *with); /* of the outputs of any draw */
-/* Of floats of 16 bits: what the main needs, and inputs, of a statement that makes floats f. */
-void at_file_half_helpers(const at_face *faces, int n, at_text *out);
-/* What makes an element of a number, ahead of its parenthesis: "at_cut_to_f16" or "(float)". */
-void at_file_add_cast(at_text *out, at_type type);
-void at_file_fill_halves(at_text *out, const at_face_tensor *t, int at, const at_text *floats);
-/* Of a draw with covers: what the main needs, and the loop around a run of kernel and reference. */
-void at_file_cover_helper(at_text *out);
-void at_file_begin_cover(at_text *out, const at_face *f, const at_draw *draw);
-void at_file_end_cover(at_text *out, const at_face *f, const at_draw *draw);
-/* Around a call whose parallel loops run apart; letters: of the array of each tensor. */
-void at_file_apart_helper(int most, at_text *out); /* most: tensors of a kernel */
-void at_file_begin_apart(at_text *out, const at_face *f, const char *letters);
-void at_file_end_apart(at_text *out, const at_face *f);
 void at_file_main_includes(at_text *out);
+void at_file_apart_helper(int most, at_text *out); /* most: tensors of a kernel */
 /* at_check_NAME() of each. */
 at_status at_file_checks(at_arena *a, const at_face *faces, int n, const at_families *families,
                          at_text *out, at_error *err);
