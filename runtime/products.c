@@ -1,5 +1,5 @@
 /* runtime/products.c: a product of two matrices, in plain C that the compiler of this program made:
- * what references call for large sums (schedule/reference_products.c). */
+ * what references call for large sums (schedule/reference/reference_products.c). */
 #include "runtime/code.h"
 
 enum { ROWS = 2, COLUMNS = 4, LANES = 4 };

@@ -2,7 +2,7 @@
  * they differ by a number. */
 #include "schedule/condition.h"
 
-#include "schedule/rewrite.h"
+#include "schedule/edit/rewrite.h"
 
 static bool is_no_entry(const at_expr *e, const void *compute) {
     const at_compute *c = compute;

@@ -1,7 +1,7 @@
 /* schedule/tree_open.c: trees that leave something open: pieces without an extent, stages without a
  * leaf. What they say, and the leaves they lack as plain loops; sketch/partial.c goes on from it.
  */
-#include "schedule/edit.h"
+#include "schedule/edit/edit.h"
 #include "schedule/tree_int.h"
 
 static const tree_node *leaf_of(const at_tree *t, int stage) {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "schedule/rewrite.h"
+#include "schedule/edit/rewrite.h"
 
 enum { MOST_STEPS = 64 };
 

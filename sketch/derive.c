@@ -2,7 +2,7 @@
  * then how operands are read. */
 #include <string.h>
 
-#include "schedule/edit.h"
+#include "schedule/edit/edit.h"
 #include "sketch/nests.h"
 #include "sketch/sketch_int.h"
 

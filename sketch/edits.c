@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "schedule/edit_phases.h"
+#include "schedule/edit/edit_phases.h"
 #include "sketch/schedulable.h"
 
 /* A kind's line: a word, then fields, words that stand there, and in [] what may be left out.

@@ -1,7 +1,7 @@
 /* sketch/facts.c: see facts.h. */
 #include "sketch/facts.h"
 #include "schedule/access.h"
-#include "schedule/edit_compute.h"
+#include "schedule/edit/edit_compute.h"
 #include "sketch/limits.h"
 
 #include <string.h>

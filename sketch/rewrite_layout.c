@@ -26,7 +26,7 @@
  *         y[m, r] = y_across[r, m] */
 #include <string.h>
 
-#include "schedule/edit.h"
+#include "schedule/edit/edit.h"
 #include "sketch/nests.h"
 
 /* ---- last ------------------------------------------------------------------------------------ */

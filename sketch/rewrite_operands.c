@@ -46,7 +46,7 @@
  *     y[q] = sum(k) x[min(first[q] + k, H - 1)]    ->
  *         x_place[k, q] : s32 = min(first[q] + k, H - 1);  y[q] = sum(k) x[x_place[k, q]] */
 #include "schedule/default_for.h"
-#include "schedule/edit_compute.h"
+#include "schedule/edit/edit_compute.h"
 #include "sketch/nests.h"
 
 /* ---- operands -------------------------------------------------------------------------------- */

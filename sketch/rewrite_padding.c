@@ -9,7 +9,7 @@
  * not overlap, it stays. */
 #include <string.h>
 
-#include "schedule/edit_compute.h"
+#include "schedule/edit/edit_compute.h"
 #include "sketch/nests.h"
 
 static double points_of(const at_stage_facts *f, const at_expr *e) {

@@ -70,7 +70,7 @@
  *     m[p] = max(c:3) x[p, c]; out[p, c] = x[p, c]/m[p]
  *                 ->    out[p, c] = x[p, c]/max(max(x[p, 0], x[p, 1]), x[p, 2])  */
 #include "schedule/access.h"
-#include "schedule/edit_phases.h"
+#include "schedule/edit/edit_phases.h"
 #include "sketch/nests.h"
 
 /* ---- inline ---------------------------------------------------------------------------------- */

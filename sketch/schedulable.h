@@ -4,11 +4,11 @@
  *
  * Most are tried when they are made: the trees of the default and of some random configurations
  * keep the rules of at_program_verify. Edits as values, beside it, make the computation and the
- * tree of another one; their source: schedule/edit.h. */
+ * tree of another one; their source: schedule/edit/edit.h. */
 #ifndef AT_SKETCH_SCHEDULABLE_H
 #define AT_SKETCH_SCHEDULABLE_H
 
-#include "schedule/edit_compute.h"
+#include "schedule/edit/edit_compute.h"
 #include "templates/task.h"
 
 /* How large the parts of a split are by default, but for the first: from the last on, each the

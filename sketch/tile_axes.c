@@ -1,7 +1,7 @@
 /* sketch/tile_axes.c: which axes a register tile has: the axis of its lanes, and those of its rows.
  */
 #include "schedule/access.h"
-#include "schedule/edit.h"
+#include "schedule/edit/edit.h"
 #include "sketch/nests.h"
 
 bool tile_goes(const sketch_state *s, int stage, int axis) {

@@ -1,14 +1,14 @@
 /* templates/fuse.c: a template with element-wise stages behind its output, `dense+bias+relu`: a
  * template like any other, whose texts are the other one's, rewritten. Its computation is that of
- * the other with E9 (schedule/edit.h) for each stage; a tree stays as it is, or, where the output
- * is a sum, gets a copy of that first. */
+ * the other with E9 (schedule/edit/edit.h) for each stage; a tree stays as it is, or, where the
+ * output is a sum, gets a copy of that first. */
 #include "templates/template_int.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedule/edit_compute.h"
+#include "schedule/edit/edit_compute.h"
 #include "schedule/epilogue.h"
 
 enum { MOST_STAGES = 8, MOST_LETTERS = 200 }; /* letters: of one that is written out */

@@ -1,7 +1,7 @@
 /* templates/template.c: the builder behind template.h. Sizes, splits and options are worked out as
  * they come, with entity 0 of every knob; those whose values vary become steps that task.c repeats
  * per configuration. */
-#include "schedule/edit.h"
+#include "schedule/edit/edit.h"
 #include "templates/template_int.h"
 
 /* A definition or a decision, for other shapes. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "schedule/edit_compute.h"
+#include "schedule/edit/edit_compute.h"
 #include "tests/codegen/operands.h"
 
 #include <stdlib.h>

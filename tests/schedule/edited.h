@@ -3,7 +3,7 @@
 #ifndef AT_TEST_EDITED_H
 #define AT_TEST_EDITED_H
 
-#include "schedule/edit_compute.h"
+#include "schedule/edit/edit_compute.h"
 #include "tests/schedule/examples.h"
 
 /* What edits go on from; of one test at a time. */

@@ -1,6 +1,6 @@
 /* Edits of the terms of a sum: phases, branches, blocks of a search, quotients, and what bounds a
  * stage. */
-#include "schedule/edit_phases.h"
+#include "schedule/edit/edit_phases.h"
 #include "tests/schedule/edited.h"
 
 #include <string.h>
