@@ -2,6 +2,8 @@
  * as a worker's data have (schedule/data.h), from a generator of its own. */
 #include "export/check_int.h"
 
+#include <stdlib.h>
+
 static const char next_2_helper[] = "static unsigned at_next_2(unsigned *state) {\n"
                                     "    unsigned high = at_next(state);\n"
                                     "    return high << 16 | at_next(state);\n}\n\n";
@@ -184,16 +186,20 @@ static bool is_list(const at_face *f, const at_face_tensor *t) {
     return f->of->program->compute->tensors[t->tensor].role == AT_ROLE_INDEX;
 }
 
-/* Elements with a value of their own, of so many places as a text should have: of more winners,
- * places all over the tensor, each so many behind the one before that few rules of theirs repeat;
- * those at thresholds are few. */
-static void put_extremes_of(at_text *out, const at_face_tensor *t, int at, const at_draw *draw) {
+static bool is_lone(const at_placed *x) { return x->stays && !x->more; }
+
+/* Elements with a value of their own that others lie beside, of so many places as a text should
+ * have: of more winners, places all over the tensor, each so many behind the one before that few
+ * rules of theirs repeat. */
+static void put_extremes_of(at_text *out, const at_face_tensor *t, int at, const at_draw *draw,
+                            int round) {
     enum { MOST = 1024 };
     const int step = (draw->extremes.len + MOST - 1) / MOST | 1;
     bool any = false;
     for (int k = 0; k < draw->extremes.len; k++) {
         const at_placed *x = &draw->extremes.data[k];
-        if (x->tensor != t->tensor || (!x->stays && k % step)) continue;
+        if (x->tensor != t->tensor || x->round != round || is_lone(x) || (!x->stays && k % step))
+            continue;
         at_text_addf(out, "%s{%lldL, %lldL, %lldL, (float)%.9g}",
                      any ? ",\n        "
                          : "    static const struct { long at, more, step; float value; } placed[] "
@@ -212,13 +218,59 @@ static void put_extremes_of(at_text *out, const at_face_tensor *t, int at, const
     at_text_add(out, "(placed[k].value);\n");
 }
 
-static void put_extremes(at_text *out, const at_face *f, const at_draw *draw, const char *where) {
-    for (int i = 0; i < f->num_inputs; i++) {
-        at_text placed = {0};
-        put_extremes_of(&placed, &f->tensors[i], i, draw);
-        if (placed.len) at_text_addf(out, "    %s{\n%s    }\n", where, placed.data);
-        at_text_free(&placed);
+static int compare_lone(const void *a, const void *b) {
+    const at_placed *x = *(const at_placed *const *)a, *y = *(const at_placed *const *)b;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* Those at thresholds, which nothing else has: few values, each at many places. */
+static void put_lone_of(at_text *out, const at_face_tensor *t, int at, const at_draw *draw,
+                        int round) {
+    const at_placed **all = malloc((size_t)(draw->extremes.len + 1) * sizeof *all);
+    at_text values = {0};
+    int n = 0, from = 0, num = 0;
+    AT_NEED(all);
+    for (int k = 0; k < draw->extremes.len; k++) {
+        const at_placed *x = &draw->extremes.data[k];
+        if (x->tensor == t->tensor && x->round == round && is_lone(x)) all[n++] = x;
     }
+    qsort(all, (size_t)n, sizeof *all, compare_lone);
+    for (int k = 0; k < n; k++) {
+        at_text_addf(out, "%s%lldL", k ? ", " : "    static const long lone[] = {",
+                     (long long)all[k]->offset);
+        if (k < n - 1 && all[k + 1]->value == all[k]->value) continue;
+        at_text_addf(&values, "%s{(float)%.9g, %d}", num++ ? ", " : "", (double)all[k]->value,
+                     k + 1 - from);
+        from = k + 1;
+    }
+    free(all);
+    if (n) {
+        at_text_addf(out,
+                     "};\n    static const struct { float value; int num; } of[] = {%s};\n"
+                     "    for (int k = 0, at = 0; k < %d; k++)\n"
+                     "        for (int i = 0; i < of[k].num; i++) b%d[lone[at++]] = ",
+                     at_text_str(&values), num, at);
+        at_file_add_cast(out, t->type);
+        at_text_add(out, "(of[k].value);\n");
+    }
+    at_text_free(&values);
+}
+
+/* As at_data_round: `again` counts runs. */
+static void put_extremes(at_text *out, const at_face *f, const at_draw *draw,
+                         const at_data_rule *rule) {
+    for (int round = 0; round <= rule->rounds; round++)
+        for (int i = 0; i < f->num_inputs; i++) {
+            at_text placed = {0};
+            put_extremes_of(&placed, &f->tensors[i], i, draw, round);
+            put_lone_of(&placed, &f->tensors[i], i, draw, round);
+            if (placed.len && round && rule->rounds > 1)
+                at_text_addf(out, "    if (again %% %d == %d) ", 2 * rule->rounds, 2 * (round - 1));
+            else if (placed.len && rule->again) at_text_add(out, "    if (again % 2 == 0) ");
+            if (placed.len) at_text_addf(out, "    {\n%s    }\n", placed.data);
+            at_text_free(&placed);
+        }
 }
 
 /* As at_dataset_spare_ends. */
@@ -303,7 +355,7 @@ void at_file_fill(at_text *out, const at_face *f, const at_filling *with, const 
         if (at_type_bytes(t->type) == 1) make_halves(out, f->of->program, t, i);
     }
     for (int i = 0; i < f->num_inputs; i++) spare_ends(out, f, with, i, draw);
-    put_extremes(out, f, draw, with->rule.again ? "if (again % 2 == 0) " : "");
+    put_extremes(out, f, draw, &with->rule);
     if (indices >= 0)
         at_text_addf(out, "    at_make_pattern(b%d, b%d, %lldL, %lldL, %lldL, &state);\n", indices,
                      indptr, (long long)pattern->rows, (long long)pattern->columns,

@@ -43,7 +43,11 @@ typedef struct at_placed {
     float value;
     int64_t more, step;
     bool stays; /* also where what is drawn is made smaller (at_dataset_shrink) */
+    int round;  /* 0: it has it in all runs; else in those of this round, of which 1 is the first */
 } at_placed;
+static inline bool at_is_placed(const at_placed *x, int round) {
+    return !x->round || x->round == round;
+}
 
 /* Few long rows of an input, of each of which one element wins: in the first runs the first and the
  * last places in turn, of all rows the same; then in each run one of another group of places, of
@@ -84,8 +88,13 @@ typedef struct at_data_rule {
     int num_draws;
     at_draw draw[AT_MOST_DRAWS];
     at_draw cover; /* one more, which is run again and again; without covers: it is not there */
-    int64_t again; /* else so many runs with other numbers, of the draws in turn */
+    int64_t again; /* else so many runs with other numbers, of the draws in turn, */
+    int rounds;    /* and so many rounds of elements that are placed in turn; at least 1 */
 } at_data_rule;
+/* The round of the n-th run of a draw: every other run has no element of its own value, in turn. */
+static inline int at_data_round(const at_data_rule *r, int64_t n) {
+    return 1 + (int)(n / 2 % r->rounds);
+}
 
 /* What is known of the data already. */
 typedef struct at_data_known {

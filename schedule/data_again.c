@@ -10,11 +10,14 @@ enum { MOST_RUNS = 512, LEAST_RUNS = 4 };
 #define MOST_WORK 0x1p24
 #define FEW_WORK 0x1p21
 
-/* Does it hide an operand, as numbers say? */
+/* Does it hide an operand, as numbers say, or what is dropped where it rounds? */
 static bool hides(const at_expr *e, const void *unused) {
     (void)unused;
-    const bool is_bound = e->op == AT_X_MIN || e->op == AT_X_MAX;
-    return (is_bound && at_expr_reads(e)) || (e->op == AT_X_SELECT && at_expr_reads(e->arg[0]));
+    if (e->op == AT_X_SELECT) return at_expr_reads(e->arg[0]);
+    const bool rounds = e->op == AT_X_SHIFT_RIGHT ||
+                        (e->op == AT_X_CALL && at_function_rounds((at_function)e->integer));
+    return (rounds || e->op == AT_X_MIN || e->op == AT_X_MAX || at_op_compares(e->op)) &&
+           at_expr_reads(e);
 }
 
 int64_t data_again(const data_ruler *r) {

@@ -43,23 +43,35 @@ bool data_compares_unrounded(const data_ruler *r, const at_expr *comparison) {
     return is_unrounded(r, comparison->arg[0]) && is_unrounded(r, comparison->arg[1]);
 }
 
-/* What an expression makes of a tensor's elements: nothing that is their size, one of them, what is
- * rounded, or what depends on the order of operations, or is seen in outputs. */
-typedef enum use { USE_NONE, USE_CHOSEN, USE_ROUNDED, USE_LOST } use;
+/* What an expression makes of a tensor's elements: nothing that is their size, one of them, what
+ * one operation rounds, as all kernels do alike, what is rounded, or what depends on the order of
+ * operations, or is seen in outputs. */
+typedef enum use { USE_NONE, USE_CHOSEN, USE_ONCE, USE_ROUNDED, USE_LOST } use;
 
-static use use_in(const at_expr *e, const use *of) {
+static bool is_of_stage(const at_expr *e, const void *compute) {
+    return e->op == AT_X_INDEX && !data_is_element(compute, e);
+}
+
+/* Does it round what it makes of elements as they are? A sum may begin with what is added to it. */
+static bool rounds_once(const at_compute *c, const at_expr *e) {
+    return (e->op == AT_X_ADD || e->op == AT_X_SUB || e->op == AT_X_MUL) &&
+           !at_expr_find_value(e, is_of_stage, c);
+}
+
+static use use_in(const at_compute *c, const at_expr *e, const use *of) {
     if (e->op == AT_X_INDEX) return of[e->ref];
     use most = USE_NONE;
     for (int i = 0; i < e->nargs; i++) {
-        const use x = use_in(e->arg[i], of);
+        const use x = use_in(c, e->arg[i], of);
         most = x > most ? x : most;
     }
     if (at_op_compares(e->op)) return USE_NONE;
-    return most == USE_CHOSEN && !takes_one(e) && !is_scaled(e) ? USE_ROUNDED : most;
+    if (most == USE_NONE || most > USE_ONCE || takes_one(e) || is_scaled(e)) return most;
+    return most == USE_CHOSEN && rounds_once(c, e) ? USE_ONCE : USE_ROUNDED;
 }
 
-static use use_in_stage(const at_tensor *t, const use *of) {
-    const use x = t->body ? use_in(t->body, of) : USE_NONE;
+static use use_in_stage(const at_compute *c, const at_tensor *t, const use *of) {
+    const use x = t->body ? use_in(c, t->body, of) : USE_NONE;
     const bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
     if (x == USE_NONE) return x;
     if (t->type != AT_F32 || at_tensor_goes_in_steps(t) || (t->num_reduce && !is_extreme) ||
@@ -115,7 +127,7 @@ static bool adds_up_rows(const at_compute *c, int sum, int tensor, const use *of
     const at_tensor *t = &c->tensors[sum];
     int between = -1, num = 0;
     if (t->type != AT_F32 || at_tensor_goes_in_steps(t) || !t->body || !t->num_reduce ||
-        t->reduction != AT_REDUCE_SUM || use_in(t->body, of) != USE_CHOSEN)
+        t->reduction != AT_REDUCE_SUM || use_in(c, t->body, of) != USE_CHOSEN)
         return false;
     for (int i = 0; i < c->num_tensors; i++)
         if (of[i] == USE_CHOSEN && at_expr_find(t->body, at_expr_is_read, &i)) between = i, num++;
@@ -143,7 +155,7 @@ static bool is_chosen(const at_compute *c, int tensor, use *of, int *sum) {
     for (int i = 0; i < c->num_tensors; i++) {
         const int stage = c->order[i];
         if (c->tensors[stage].role != AT_ROLE_STAGE) continue;
-        const use x = use_in_stage(&c->tensors[stage], of);
+        const use x = use_in_stage(c, &c->tensors[stage], of);
         const bool is_summed =
             x == USE_LOST && sum && *sum < 0 && adds_up_rows(c, stage, tensor, of);
         if (x == USE_LOST && !is_summed) return false;

@@ -14,6 +14,7 @@ typedef struct key {
 struct data_taken {
     at_arena *arena;
     at_draw *draw;
+    int round;
     key *keys; /* of single elements, by their hash */
     int size, used;
     AT_VEC(int) runs;
@@ -39,6 +40,7 @@ static void grow(data_taken *x) {
 
 static void note(data_taken *x, int number) {
     const at_placed *one = &x->draw->extremes.data[number];
+    if (!at_is_placed(one, x->round)) return;
     if (one->more) *at_push(x->arena, &x->runs) = number;
     if (one->more) return;
     if (2 * x->used >= x->size) grow(x);
@@ -47,15 +49,16 @@ static void note(data_taken *x, int number) {
     *at = (key){one->tensor, one->offset, number};
 }
 
-data_taken *data_taken_new(const data_ruler *r, at_draw *draw) {
+data_taken *data_taken_new(const data_ruler *r, at_draw *draw, int round) {
     data_taken *x = AT_NEW(r->arena, data_taken);
-    *x = (data_taken){.arena = r->arena, .draw = draw};
+    *x = (data_taken){.arena = r->arena, .draw = draw, .round = round};
     grow(x);
     for (int i = 0; i < draw->extremes.len; i++) note(x, i);
     return x;
 }
 
 void data_take(data_taken *x, at_placed one) {
+    one.round = x->round;
     *at_push(x->arena, &x->draw->extremes) = one;
     note(x, x->draw->extremes.len - 1);
 }
@@ -91,7 +94,8 @@ static bool meet(const at_placed *x, const at_placed *y) {
 bool data_taken_any(const data_taken *x, const at_placed *run) {
     bool any = false;
     for (int i = 0; i < x->draw->extremes.len && !any; i++)
-        any = meet(&x->draw->extremes.data[i], run);
+        any = at_is_placed(&x->draw->extremes.data[i], x->round) &&
+              meet(&x->draw->extremes.data[i], run);
     return any;
 }
 
@@ -233,6 +237,7 @@ bool data_place_value(data_place *p, const at_expr *e, double *out) {
                     .err = &unused,
                     .read = read_any,
                     .entry = entry_of,
+                    .has_floats = true,
                     .seen = p->sees_rounding ? see : NULL,
                     .user = p};
     p->reads = MOST_READS;

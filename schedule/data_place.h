@@ -7,7 +7,7 @@
 
 enum {
     PLACE_ELEMENTS = 12,     /* that a decision and what chooses it read */
-    PLACE_WORK = 1 << 12,    /* reads for one decision */
+    PLACE_WORK = 1 << 13,    /* reads for one decision */
     PLACE_OF_SUMS = 1 << 15, /* the same where it reads sums */
     PLACE_FINEST = 64        /* of the furthest element 2^-PLACE_FINEST: nearer to 0 none is */
 };
@@ -33,13 +33,15 @@ struct data_place {
     at_arena *scratch; /* for one place */
     at_draw *draw;
     data_taken *taken;
-    int number;     /* of the decision: each begins at another place */
-    int decisions;  /* of the computation */
-    int served;     /* places that count */
-    int count;      /* of the decision's places */
-    int64_t *moved; /* [tensor] elements; so many times as many it has at least */
+    int round;       /* in which the places have their elements */
+    int number;      /* of the decision: each begins at another place */
+    int64_t *placed; /* [number] places with elements, in this round and those before, */
+    int64_t *next;   /* and the next one of each kind of them */
+    int decisions;   /* of the computation */
+    int served;      /* places that count */
+    int count;       /* which of the decision's places it is */
+    int64_t *moved;  /* [tensor] elements; so many times as many it has at least */
     int share;
-    bool goes_beyond; /* some of what becomes an integer may be beyond 32 bits */
     int stage;
     int64_t axis[AT_RECURRENCE_AXES];
     data_element elements[PLACE_ELEMENTS];
@@ -71,7 +73,8 @@ bool data_place_may_move(const data_place *p, int tensor);
 void data_place_put(data_place *p);
 void data_place_put_one(data_place *p, at_placed one);
 
-data_taken *data_taken_new(const data_ruler *r, at_draw *draw);
+/* In a round. */
+data_taken *data_taken_new(const data_ruler *r, at_draw *draw, int round);
 /* Is any element of a run? */
 bool data_taken_any(const data_taken *taken, const at_placed *run);
 void data_take(data_taken *taken, at_placed one);

@@ -561,12 +561,13 @@ static void add_runs(const data_ruler *r, at_data_rule *out) {
     out->cover = (at_draw){.fill = out->draw[0].fill};
     data_cover(r, &out->cover);
     if (!out->cover.covers.len) out->again = data_again(r);
+    if (!out->again) out->rounds = 1;
 }
 
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err) {
     data_ruler r;
-    *out = (at_data_rule){.num_draws = 1};
+    *out = (at_data_rule){.num_draws = 1, .rounds = 1};
     AT_TRY(data_ruler_begin(&r, a, c, values, known, err));
     if (c->in_steps) {
         AT_TRY(find_in_steps(&r, out, err));

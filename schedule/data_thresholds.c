@@ -6,13 +6,16 @@
 #include "schedule/data_place.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     MOST_DECISIONS = 64, /* of a computation */
-    MOST_PLACES = 24,    /* of each, with an element there */
+    LEAST_PLACES = 24,   /* of each, with an element there: so many, */
+    MOST_PLACES = 512,   /* or as many, */
+    ALL_PLACES = 1024,   /* as these are for all */
     FEW_PLACES = 4,      /* of each, that each kind beside a turn has one of */
     MOST_FAILED = 12,    /* places at which nothing turns, before one at which something does */
-    BEHIND = 7,
+    MOST_ROUNDS = 16,
     MOST_ALL_WORK = 1 << 18 /* reads, where sums are read */
 };
 
@@ -20,10 +23,30 @@ enum {
  * bits. */
 typedef enum kind { NO_DECISION, COMPARES, ROUNDS, STORES } kind;
 
+/* What places of a decision choose: one that turns, one of several values, and so on. */
+typedef enum choice {
+    CHOOSE_ANEW,
+    CHOOSE_TURN,
+    CHOOSE_AWAY,
+    CHOOSE_END,
+    CHOOSE_SIMPLE,
+    CHOOSE_HALF,
+    CHOICES
+} choice;
+
+/* Two values beside each other between which a decision turns. */
+typedef struct turn {
+    double lo, hi;
+} turn;
+enum { MOST_TURNS = 4 };
+
 typedef struct decision {
     const at_expr *e;
     kind kind;
     double level; /* above which it is on the one side */
+    /* Where it turned at the place before, by an element of this tensor. */
+    int tensor, num_turns;
+    turn turns[MOST_TURNS];
 } decision;
 
 /* ---- where it turns -------------------------------------------------------------------------- */
@@ -45,12 +68,6 @@ static bool is_above(data_place *p, const decision *d, data_element *x, double v
     *above = is_known && by > 0;
     return is_known;
 }
-
-/* Two values beside each other between which a decision turns. */
-typedef struct turn {
-    double lo, hi;
-} turn;
-enum { MOST_TURNS = 4 };
 
 /* Only as near to 0 as `finest`. */
 static bool narrow(data_place *p, const decision *d, data_element *x, double finest, turn *t) {
@@ -96,10 +113,40 @@ static int find_turns(data_place *p, const decision *d, data_element *x, turn *o
     return n;
 }
 
+/* One of so many, of what the places of a decision choose apart from each other. */
+static int choose(const data_place *p, choice of, int num) {
+    return (int)(data_random_unit(p->number * CHOICES + of, p->count) * num);
+}
+
+/* Does it turn between all of these values at this place, too? */
+static bool turns_there(data_place *p, decision *d, data_element *x) {
+    bool below, above, all = d->num_turns > 0 && d->tensor == x->tensor && !x->few;
+    for (int i = 0; i < d->num_turns && all; i++)
+        all = is_above(p, d, x, d->turns[i].lo, &below) &&
+              is_above(p, d, x, d->turns[i].hi, &above) && below != above;
+    return all;
+}
+
+/* What is compared turns mostly where it did at the place before. */
+static int find_turns_again(data_place *p, decision *d, data_element *x, turn *out) {
+    enum { ANEW = 8 };
+    if (d->kind != COMPARES || !choose(p, CHOOSE_ANEW, ANEW) || !turns_there(p, d, x)) {
+        d->num_turns = find_turns(p, d, x, d->turns);
+        d->tensor = x->tensor;
+    }
+    memcpy(out, d->turns, sizeof d->turns);
+    return d->num_turns;
+}
+
 /* ---- elements there -------------------------------------------------------------------------- */
 
-/* The kinds of elements: the two beside the turn, those beside them, and further away. */
-enum { BESIDE = 4, KINDS = 10 };
+/* The kinds of elements: the two beside the turn, those beside them, and further away. Of each four
+ * places two are just beside the turn. */
+enum { BESIDE = 4, KINDS = 10, ALL_KINDS = 16 };
+static int kind_of_next(const data_place *p) {
+    static const int kinds[ALL_KINDS] = {0, 1, 2, 3, 0, 1, 4, 5, 0, 1, 6, 7, 0, 1, 8, 9};
+    return kinds[p->placed[p->number] % ALL_KINDS];
+}
 
 static double value_at(const data_place *p, const data_element *x, const turn *at, int number) {
     static const double away[KINDS / 2] = {0, 0x1p-23, 0x1p-8, 0x1p-5, 0x1p-2};
@@ -126,10 +173,10 @@ static bool result(data_place *p, double *out) {
 
 /* Does it matter for the stage on which side the element lies? Of what is rounded next to it. */
 static bool is_seen(data_place *p, const decision *d, data_element *x, const turn *at) {
-    const int kinds = d->kind == ROUNDS ? BESIDE : KINDS;
+    const int most = d->kind == ROUNDS ? BESIDE : KINDS;
     double first = 0, other;
     bool any = d->kind == STORES;
-    for (int number = 0; number < kinds && !any; number++) {
+    for (int number = 0; number < most && !any; number++) {
         x->value = value_at(p, x, at, number);
         if (!result(p, &other)) return false;
         if (!number) first = other;
@@ -151,13 +198,13 @@ static bool is_exact_there(data_place *p, const decision *d) {
 
 /* Does the value make what is beside the turn? Where results are rounded within limits kernels may
  * differ there. */
-static bool choose_value(data_place *p, const decision *d, data_element *x, const turn *at,
-                         int number) {
+static bool choose_value(data_place *p, const decision *d, data_element *x, const turn *at) {
+    const int number = kind_of_next(p);
     const bool takes_all = p->r->c->in_steps || x->few || data_place_grain(p, x) > 0 ||
                            (d->kind == COMPARES && data_compares_unrounded(p->r, d->e));
-    x->value = value_at(p, x, at, number % KINDS);
-    if (!takes_all && number % KINDS < BESIDE && !is_exact_there(p, d))
-        x->value = value_at(p, x, at, BESIDE + number % (KINDS - BESIDE));
+    x->value = value_at(p, x, at, number);
+    if (!takes_all && number < BESIDE && !is_exact_there(p, d))
+        x->value = value_at(p, x, at, BESIDE + choose(p, CHOOSE_AWAY, KINDS - BESIDE));
     return !x->few || data_few_make(x->few, x->value);
 }
 
@@ -198,7 +245,7 @@ static bool is_tie(data_place *p, const decision *d, data_element *x, double val
 
 /* Of floats made of whole numbers, odd numbers times powers of two from 0 or from where what is
  * rounded is 0. */
-static bool find_half(data_place *p, const decision *d, data_element *x, int number, turn *out) {
+static bool find_half(data_place *p, const decision *d, data_element *x, turn *out) {
     enum { ODD = 8, POWERS = 22 };
     const double grain = data_place_grain(p, x);
     const decision sign = {.e = d->e->arg[0], .kind = STORES};
@@ -207,8 +254,9 @@ static bool find_half(data_place *p, const decision *d, data_element *x, int num
     data_place_ends(p, x, &lo, &hi);
     const int n = find_turns(p, &sign, x, zero);
     const double from[] = {0, n ? zero[0].hi : 0, n ? zero[0].lo : 0};
+    const int first = choose(p, CHOOSE_HALF, 2 * ODD);
     for (int k = 0; k < 3 * 2 * ODD * POWERS; k++) {
-        const int i = (k + number) % (2 * ODD) - ODD, power = k / (2 * ODD) % POWERS;
+        const int i = (k + first) % (2 * ODD) - ODD, power = k / (2 * ODD) % POWERS;
         const double at = from[k / (2 * ODD * POWERS)] + ldexp(grain * (2 * i + 1), power);
         *out = (turn){at - grain, at};
         if (at - grain >= lo && at + grain <= hi && is_tie(p, d, x, at) && is_seen(p, d, x, out))
@@ -218,20 +266,20 @@ static bool find_half(data_place *p, const decision *d, data_element *x, int num
 }
 
 /* Of whole numbers, as sums of integers are, few lie just between two results of a rounding. */
-static bool find_tie(data_place *p, const decision *d, data_element *x, int number, turn *out) {
+static bool find_tie(data_place *p, const decision *d, data_element *x, turn *out) {
     if (d->kind != ROUNDS || !(data_place_grain(p, x) > 0)) return false;
-    if (d->e->op == AT_X_CALL) return find_half(p, d, x, number, out);
-    return data_place_grain(p, x) == 1 && find_end(p, d, x, number % 2, out) &&
+    if (d->e->op == AT_X_CALL) return find_half(p, d, x, out);
+    return data_place_grain(p, x) == 1 && find_end(p, d, x, choose(p, CHOOSE_END, 2), out) &&
            is_seen(p, d, x, out);
 }
 
 /* What is rounded turns elsewhere at each place, by the value that the element has there. */
-static int find_all_turns(data_place *p, decision *d, data_element *x, int number, turn *out) {
-    if (find_tie(p, d, x, number, out)) return 1;
+static int find_all_turns(data_place *p, decision *d, data_element *x, turn *out) {
+    if (find_tie(p, d, x, out)) return 1;
     d->level = 0;
     if (d->kind == ROUNDS && !difference(p, d, &d->level)) return 0;
-    if (d->kind == STORES) d->level = number % 2 ? -0x1p31 : 0x1p31;
-    return find_turns(p, d, x, out);
+    if (d->kind == STORES) d->level = choose(p, CHOOSE_END, 2) ? -0x1p31 : 0x1p31;
+    return find_turns_again(p, d, x, out);
 }
 
 /* ---- planting -------------------------------------------------------------------------------- */
@@ -251,14 +299,13 @@ static bool be_alone(data_place *p, const data_element *x) {
     return true;
 }
 
-static bool move_element(data_place *p, decision *d, data_element *x, int number) {
+static bool move_element(data_place *p, decision *d, data_element *x) {
     turn turns[MOST_TURNS];
     const double before = x->value;
     const bool may = !x->is_fixed && (x->few || data_place_may_move(p, x->tensor));
-    const int n = may ? find_all_turns(p, d, x, number, turns) : 0;
-    const turn *at = &turns[n ? number % n : 0];
-    if (!p->is_open && n && is_seen(p, d, x, at) && choose_value(p, d, x, at, number) &&
-        be_alone(p, x)) {
+    const int n = may ? find_all_turns(p, d, x, turns) : 0;
+    const turn *at = &turns[choose(p, CHOOSE_TURN, n)];
+    if (!p->is_open && n && is_seen(p, d, x, at) && choose_value(p, d, x, at) && be_alone(p, x)) {
         for (int i = 0; i < p->num; i++)
             if (p->elements[i].few) data_few_put(p->elements[i].few);
         data_place_put(p);
@@ -271,10 +318,10 @@ static bool move_element(data_place *p, decision *d, data_element *x, int number
 
 /* Moves one of the elements that the decision reads; false: none makes it turn. What is beyond 32
  * bits is so by the tensor that has most of them: a number of a channel would move all of it. */
-static bool move_one(data_place *p, decision *d, int number) {
+static bool move_one(data_place *p, decision *d) {
     const int read = d->kind == STORES ? 1 : p->num;
     bool any = false;
-    for (int i = 0; i < read && !any; i++) any = move_element(p, d, &p->elements[i], number);
+    for (int i = 0; i < read && !any; i++) any = move_element(p, d, &p->elements[i]);
     return any;
 }
 
@@ -290,11 +337,12 @@ static void sort_elements(data_place *p) {
 
 /* At some places the others are 0 or 1: what is made of them and of a number with many digits does
  * not round. */
-static void make_simple(data_place *p, int number) {
+static void make_simple(data_place *p) {
     enum { EACH = 4 };
-    for (int i = 1; i < p->num && p->r->is_exact && number % EACH == EACH - 1; i++) {
+    const int number = choose(p, CHOOSE_SIMPLE, 2 * EACH);
+    for (int i = 1; i < p->num && p->r->is_exact && number < 2; i++) {
         data_element *x = &p->elements[i];
-        if (!x->is_fixed && !x->few && !(data_place_grain(p, x) > 0)) x->value = number / EACH % 2;
+        if (!x->is_fixed && !x->few && !(data_place_grain(p, x) > 0)) x->value = number;
     }
 }
 
@@ -305,36 +353,73 @@ static bool reads_sums(const data_place *p) {
     return any;
 }
 
-static bool plant_at(data_place *p, decision d, int64_t point, int number) {
+/* The m-th place of a sequence along an axis. Of a short axis each in turn; of a long one each of
+ * so many lanes at its begin, at its end and twice anywhere. Other sequences begin elsewhere, and
+ * so does each turn of one, so that axes meet otherwise. */
+static int64_t place_along(int64_t m, int axis, int sequence, int64_t extent) {
+    enum { LANES = 64, STEP = 37, PARTS = 4 };
+    const double golden = 0.6180339887498949, begin = 0.4142135623730951 * sequence * (axis + 1);
+    if (extent <= 2 * LANES) {
+        int64_t step = (int64_t)(golden / (1 + axis / 4.0) * (double)extent) | 1;
+        while (at_gcd(step, extent) > 1) step++;
+        return ((int64_t)(begin * (double)extent) + m * step + m / extent * (axis + 1)) % extent;
+    }
+    const int64_t number = m / PARTS, part = (m + axis + sequence) % PARTS,
+                  lane = ((int64_t)(begin * LANES) + number * (STEP + 8 * axis) +
+                          number / LANES * (axis + 1)) %
+                         LANES;
+    if (!part) return lane;
+    if (part == 1) return extent - 1 - lane;
+    const double block = golden * (double)(m * (axis + 1)) + begin;
+    return (int64_t)((block - floor(block)) * (double)(extent / LANES)) * LANES + lane;
+}
+
+/* The next place of each kind of the decision's elements is another one. */
+static void choose_place(data_place *p) {
     const at_tensor *t = &p->r->c->tensors[p->stage];
-    const int64_t *extent = p->r->extents[p->stage];
+    const int sequence = p->number * KINDS + kind_of_next(p);
+    const int64_t m = p->next[sequence]++;
+    for (int i = axes_of(t), k = 0; i-- > 0; k++)
+        p->axis[i] = place_along(m, k, sequence, p->r->extents[p->stage][i]);
+}
+
+static bool plant_at(data_place *p, decision *d) {
     double x;
     at_arena_reset(p->scratch);
-    for (int i = axes_of(t); i-- > 0; point /= extent[i]) p->axis[i] = point % extent[i];
+    choose_place(p);
     p->num = 0;
     p->is_open = false;
-    p->count = number;
-    if (!difference(p, &d, &x) || p->is_open || !p->num) return false;
+    p->count++;
+    if (!difference(p, d, &x) || p->is_open || !p->num) return false;
     if (p->read_sum && !reads_sums(p)) return false;
     sort_elements(p);
-    make_simple(p, number);
-    return move_one(p, &d, number);
+    make_simple(p);
+    return move_one(p, d);
+}
+
+/* Of the decision, in one round. */
+static int64_t most_places(const data_place *p) {
+    const at_tensor *t = &p->r->c->tensors[p->stage];
+    const int share = ALL_PLACES / (p->decisions ? p->decisions : 1),
+              most = share < LEAST_PLACES  ? LEAST_PLACES
+                     : share > MOST_PLACES ? MOST_PLACES
+                                           : share;
+    int64_t points = 1;
+    for (int i = 0; i < axes_of(t); i++) points *= p->r->extents[p->stage][i];
+    const int64_t some = p->read_sum ? points : points / 2, left = most - p->placed[p->number];
+    return some < left ? some : left;
 }
 
 static void plant(data_place *p, decision d) {
-    const at_tensor *t = &p->r->c->tensors[p->stage];
     const int most_work = !p->read_sum                  ? PLACE_WORK
                           : p->all_work < MOST_ALL_WORK ? PLACE_OF_SUMS
                                                         : 0;
-    int64_t points = 1;
-    for (int i = 0; i < axes_of(t); i++) points *= p->r->extents[p->stage][i];
-    const int64_t some = p->read_sum ? points : points / 2,
-                  most = some < MOST_PLACES ? some : MOST_PLACES;
+    const int64_t most = most_places(p), before = p->placed[p->number];
     int64_t done = 0;
     p->work = 0;
-    for (int64_t n = 0; done < most && n < 2 * MOST_PLACES && p->work < most_work; n++) {
-        const int64_t point = (data_place_of(n, points) + p->number * BEHIND) % points;
-        done += plant_at(p, d, point, (int)done);
+    for (int64_t n = 0; done < most && n < 2 * most + LEAST_PLACES && p->work < most_work; n++) {
+        done += plant_at(p, &d);
+        p->placed[p->number] = before + done;
         if (n > MOST_FAILED && !done) break;
     }
     p->all_work += p->work;
@@ -380,26 +465,39 @@ static void plant_all(data_place *p, bool counts) {
     }
 }
 
-/* How many places that count there are then. */
-static int plant_on(data_ruler *r, at_draw *draw, bool has_sums, bool goes_beyond, int share) {
+/* How many places that count there are then, in the first of so many rounds. */
+static int plant_on(data_ruler *r, at_draw *draw, bool has_sums, int share, int rounds) {
+    int served = 0;
     data_place p = {.r = r,
                     .draw = draw,
-                    .taken = data_taken_new(r, draw),
                     .moved = AT_NEW_ARRAY(r->arena, int64_t, r->c->num_tensors),
+                    .next = AT_NEW_ARRAY(r->arena, int64_t, MOST_DECISIONS * KINDS),
+                    .placed = AT_NEW_ARRAY(r->arena, int64_t, MOST_DECISIONS),
                     .scratch = at_arena_new(),
                     .read_sum = has_sums ? data_few_read : NULL,
-                    .goes_beyond = goes_beyond,
                     .share = share};
     data_find_chosen(r, has_sums);
     plant_all(&p, true);
     p.decisions = p.number;
-    plant_all(&p, false);
+    for (p.round = 1; p.round <= rounds; p.round++) {
+        p.taken = data_taken_new(r, draw, p.round);
+        memset(p.moved, 0, sizeof *p.moved * (size_t)r->c->num_tensors);
+        plant_all(&p, false);
+        served = p.round > 1 ? served : p.served;
+    }
     at_arena_free(p.scratch);
-    return p.served;
+    return served;
+}
+
+/* As many as all runs have at least once. */
+static int rounds_of(const data_ruler *r) {
+    const int64_t most = data_again(r) / (2 * AT_MOST_DRAWS);
+    return (int)(most < 1 ? 1 : most > MOST_ROUNDS ? MOST_ROUNDS : most);
 }
 
 void data_plant_thresholds(data_ruler *r, at_data_rule *out) {
-    plant_on(r, &out->draw[0], false, out->is_exact, 2);
+    out->rounds = rounds_of(r);
+    plant_on(r, &out->draw[0], false, 2, out->rounds);
 }
 
 /* Where they are few on the draws that there are, there is another one for them. */
@@ -407,7 +505,7 @@ void data_plant_sums(data_ruler *r, at_data_rule *out) {
     enum { SOME = 8 };
     at_draw draw = {.fill = out->draw[0].fill};
     if (!out->is_exact) return;
-    const int served = plant_on(r, &out->draw[out->num_draws - 1], true, false, SOME);
-    if (out->num_draws < AT_MOST_DRAWS - 1 && plant_on(r, &draw, true, false, 1) > served)
+    const int served = plant_on(r, &out->draw[out->num_draws - 1], true, SOME, out->rounds);
+    if (out->num_draws < AT_MOST_DRAWS - 1 && plant_on(r, &draw, true, 1, out->rounds) > served)
         out->draw[out->num_draws++] = draw;
 }

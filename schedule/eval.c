@@ -104,7 +104,10 @@ static at_status eval_node(eval_ctx *ctx, const at_expr *e, eval_value *out) {
     eval_value x, y;
     switch (e->op) {
     case AT_X_INT: *out = (eval_value){.i = e->integer}; return AT_OK;
-    case AT_X_FLOAT: *out = (eval_value){.is_float = true, .f = e->number}; return AT_OK;
+    case AT_X_FLOAT:
+        *out = (eval_value){.is_float = true,
+                            .f = ctx->has_floats ? (double)(float)e->number : e->number};
+        return AT_OK;
     case AT_X_NAME:
         *out = (eval_value){.i = e->ref < AT_REF_SIZE ? ctx->axis[e->ref]
                                                       : ctx->values[e->ref - AT_REF_SIZE]};

@@ -115,6 +115,7 @@ struct eval_ctx {
     at_status (*read)(eval_ctx *ctx, int tensor, const int64_t *index, int64_t offset, double *out);
     /* The same of an entry of an index tensor. */
     int64_t (*entry)(eval_ctx *ctx, int tensor, int64_t offset);
+    bool has_floats; /* numbers are as kernels have them, of 32 bits */
     /* Told of each value that is worked out; NULL: nobody is. */
     void (*seen)(eval_ctx *ctx, const at_expr *e, double value);
     void *user;

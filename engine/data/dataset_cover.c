@@ -85,6 +85,7 @@ static void draw_again(at_dataset *d, uint64_t seed, at_moved *m) {
         d->scale = draw[d->draw].fill == draw[0].fill ? scale : 1;
         d->times_whole = n % 2 ? LARGER : 1;
         d->is_bare = n / d->rule.num_draws % 2;
+        d->round = at_data_round(&d->rule, n / d->rule.num_draws);
         if (!at_dataset_fill(d, seed + (uint64_t)n + 1)) m->runs = n;
         for (int t = 0; t < d->compute->num_tensors && n < m->runs; t++)
             if (m->step[t] && is_drawn(d, t))

@@ -56,6 +56,7 @@ static void put_extremes(at_dataset *d) {
         if (d->compute->tensors[t].role != AT_ROLE_STAGE) at_dataset_spare_ends(d, t);
     for (int i = 0; i < draw->extremes.len; i++) {
         const at_placed *w = &draw->extremes.data[i];
+        if (!at_is_placed(w, d->round ? d->round : 1)) continue;
         const at_type type = d->compute->tensors[w->tensor].type;
         const bool is_int = at_type_of(type)->is_int;
         const float value = (float)((double)w->value * (d->is_exact || w->stays ? 1 : d->scale));

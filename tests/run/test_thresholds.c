@@ -388,6 +388,61 @@ static void elsewhere(void **state) {
     ALL(all);
 }
 
+/* A number that is right in all columns, or rows, but one: AXIS is its place there. */
+typedef struct laned {
+    const char *text, *right, *wrong;
+    const char *axis;
+    int extent, each;
+} laned;
+
+static int missed_in_lanes(const laned *x) {
+    text_subject s;
+    int missed = 0;
+    const char *at = strstr(x->text, x->right);
+    assert_non_null(at);
+    text_subject_open(&s, x->text, "");
+    for (int lane = 0; lane < x->extent; lane += x->each) {
+        char text[MOST_TEXT];
+        snprintf(text, sizeof text, "%.*s(%s == %d && (%s) || %s != %d && %s)%s",
+                 (int)(at - x->text), x->text, x->axis, lane, x->wrong, x->axis, lane, x->right,
+                 at + strlen(x->right));
+        if (text_subject_tells_from(&s, text)) continue;
+        print_message("right is:\n%s", text);
+        missed++;
+    }
+    text_subject_close(&s);
+    return missed;
+}
+
+static void in_one_lane(void **state) {
+    (void)state;
+    static const char few[] = "args T=30, K=20\nx[T, K] : input\n"
+                              "y[t:T] = sum(k:K) ((x[t, k] > 0.3) ? x[t, k] : 0)\n",
+                      alone[] = "args T=30, K=37\nx[T, K] : input\n"
+                                "y[t:T, k:K] = (x[t, k] > 0.3) ? x[t, k]*2 : 0 - x[t, k]\n",
+                      sides[] = "args T=40, K=33\nx[T, K] : input\n"
+                                "y[t:T] = sum(k:K) ((abs(x[t, k]) > 0.5) ? 1 : 0)\n",
+                      many[] = "args T=100, K=50\nx[T, K] : input s32\n"
+                               "y[t:T, k:K] : s32 = (x[t, k] > 5) ? 1 : 0\n",
+                      bytes[] = "args T=12, K=129\nx[T, K] : input u8\n"
+                                "y[t:T, k:K] : u8 = (x[t, k] >= 100) ? 1 : 0\n";
+    static const laned all[] = {
+        {few, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "k", 20, 1},
+        {few, "(x[t, k] > 0.3)", "x[t, k] > 0.30000003", "k", 20, 1},
+        {few, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "t%16", 16, 5},
+        {alone, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "k", 37, 3},
+        {alone, "(x[t, k] > 0.3)", "x[t, k] > 0.30000003", "t", 30, 7},
+        {sides, "(abs(x[t, k]) > 0.5)", "x[t, k] > 0.5 || x[t, k] <= 0 - 0.5", "k", 33, 5},
+        {many, "(x[t, k] > 5)", "x[t, k] > 6", "k", 50, 7},
+        {many, "(x[t, k] > 5)", "x[t, k] >= 5", "t", 100, 13},
+        {bytes, "(x[t, k] >= 100)", "x[t, k] > 100", "k", 129, 16},
+        {bytes, "(x[t, k] >= 100)", "x[t, k] > 98", "k%64", 64, 9},
+    };
+    int missed = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) missed += missed_in_lanes(&all[i]);
+    assert_int_equal(missed, 0);
+}
+
 static void added(void **state) {
     (void)state;
     static const subject all[] = {
@@ -497,6 +552,7 @@ int main(void) {
         cmocka_unit_test(otherwise),       cmocka_unit_test(rounded),
         cmocka_unit_test(so_far),          cmocka_unit_test(in_any_order),
         cmocka_unit_test(turned),          cmocka_unit_test(elsewhere),
-        cmocka_unit_test(added),           cmocka_unit_test(nearest)};
+        cmocka_unit_test(in_one_lane),     cmocka_unit_test(added),
+        cmocka_unit_test(nearest)};
     return cmocka_run_group_tests_name("run/thresholds", tests, NULL, NULL);
 }
