@@ -29,6 +29,7 @@ int64_t data_again(const data_ruler *r) {
         if (t->role != AT_ROLE_STAGE || !t->body) continue;
         any |= at_expr_find_value(t->body, hides, NULL) != NULL;
         any |= t->num_reduce && at_reduction_is_extreme(t->reduction);
+        any |= at_scatter_of(t).axes != 0; /* terms may belong to no place */
         for (int i = t->num_axes; i < axes_of(t); i++)
             terms *= (double)(r->extents[s][i] > 1 ? r->extents[s][i] : 1);
         work += terms;

@@ -234,6 +234,44 @@ static void wrong_loops(void **state) {
     }
 }
 
+/* Each such piece of a text is another one. */
+static const char *with_other(at_arena *a, const char *whole, const char *was, const char *is) {
+    const char *text = "", *from = whole;
+    for (const char *at; (at = strstr(from, was)); from = at + strlen(was))
+        text = at_format(a, "%s%.*s%s", text, (int)(at - from), from, is);
+    return at_format(a, "%s%s", text, from);
+}
+
+/* A comparison that is right in all columns but one, and a sum of what it leaves. */
+static void wrong_in_one_lane(void **state) {
+    (void)state;
+    static const char text[] = "args T=30, K=20\nx[T, K] : input\n"
+                               "y[t:T] = sum(k:K) (x[t, k] > 0.3 ? x[t, k] : 0)\n",
+                      checks[] = "/* ---- checks ---- */";
+    at_arena *a = at_arena_new();
+    at_task *task = task_of_text(a, "few", text, "");
+    at_file_kernel k;
+    at_text whole = {0};
+    int status;
+    default_kernel(a, task, AT_DIALECT_C, at_target_find("scalar"), &k);
+    with_main(a, &k, &whole);
+    const char *wrong =
+        with_other(a, at_text_str(&whole), "gemm(b0, b1, workspace)", "other(b0, b1, workspace)");
+    for (int column = 0; column < 20; column += 3) {
+        const char *own =
+            at_format(a,
+                      "%s\nstatic void other(const float *x, float *y, void *workspace) {\n"
+                      "    gemm(x, y, workspace);\n"
+                      "    for (int t = 0; t < 30; t++)\n"
+                      "        if (x[t * 20 + %d] == 0.3f) y[t] += 0.3f;\n}\n",
+                      checks, column);
+        const char *said = printed_by(a, with_other(a, wrong, checks, own), &status);
+        if (!strstr(said, "elements are wrong")) fail_msg("column %d: %s", column, said);
+    }
+    at_text_free(&whole);
+    at_arena_free(a);
+}
+
 /* Vectors of tensors are at any place, however many elements these have. */
 static void taken_for_aligned(void **state) {
     (void)state;
@@ -537,6 +575,6 @@ int main(void) {
         cmocka_unit_test(ascending_entries), cmocka_unit_test(shared_scratch),
         cmocka_unit_test(no_turns),          cmocka_unit_test(fewer_bits),
         cmocka_unit_test(hidden_operands),   cmocka_unit_test(wrong_loops),
-        cmocka_unit_test(taken_for_aligned)};
+        cmocka_unit_test(taken_for_aligned), cmocka_unit_test(wrong_in_one_lane)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
