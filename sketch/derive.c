@@ -80,6 +80,7 @@ static const rewrite_row rewrites[] = {
     {.rewrite = rewrite_places},
     {.rewrite = rewrite_apart},
     {.rewrite = rewrite_last, .is_layout = true},
+    {.rewrite = rewrite_first},
     {.rewrite = rewrite_turned},
 };
 enum { NUM_REWRITES = sizeof rewrites / sizeof *rewrites };

@@ -385,12 +385,13 @@ static bool is_sum_there(const at_expr *e, const void *ctx) {
 
 /* Computed where it is read: no sum, and either cheap or read in one place where each element is
  * needed once. A constant of no reads is cheap, an index that is bounded is not. What is calculated
- * of a sum, and needed again, is done once, beside the sum. */
+ * of a sum, and needed again or in another order, is done once, beside the sum. */
 static bool dissolves(const at_facts *f, int stage) {
     const at_compute *c = f->compute;
     const at_tensor *t = &c->tensors[stage];
     int places = 0;
-    bool again = false; /* an element is needed several times */
+    bool again = false, /* an element is needed several times */
+        turns = false;  /* what reads it does nothing but store it in another order */
     if (at_stage_needs_leaf(t) || t->is_packing || f->of[stage].is_written || f->of[stage].is_kept)
         return false;
     for (int r = stage + 1; r < c->num_tensors; r++) {
@@ -403,8 +404,9 @@ static bool dissolves(const at_facts *f, int stage) {
         for (int k = 0; k < reader->num_axes + reader->num_reduce; k++)
             points *= (double)f->extents[r][k];
         again |= points > elements;
+        turns |= reader->body->op == AT_X_INDEX && !at_expr_is_in_place(reader->body);
     }
-    if (again && f->of[stage].operations > 0 &&
+    if ((again || turns) && f->of[stage].operations > 0 &&
         at_expr_find(t->body, is_sum_there, &(of_stage){f, stage}))
         return false;
     bool is_dear = f->of[stage].is_expensive || at_expr_find_index(t->body, clamps, NULL);

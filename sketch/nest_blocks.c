@@ -43,36 +43,51 @@ static bool is_copy(const at_facts *f, const at_expr *e) {
     return !f->of[e->ref].is_dissolved || is_copy(f, f->compute->tensors[e->ref].body);
 }
 
-/* The last one of the axes outside of a sum's tiles. Each has to be an axis of the sum's reader, of
- * the same name, so that loops over it are for both; -1: one is not, or there are none. */
+/* The sum that a tensor is, or that makes it in the same tile; -1: there is none. */
+static int sum_of(const sketch_state *s, int tensor) {
+    if (s->facts->compute->tensors[tensor].num_reduce) return tensor;
+    for (int t = tensor - 1; t >= 0; t--)
+        if (s->facts->compute->tensors[t].num_reduce && s->facts->of[t].has_matched_reader &&
+            s->facts->of[t].reader == tensor)
+            return t;
+    return -1;
+}
+
+/* The last one of the axes outside of a sum's tiles. Each has to be an axis of what reads a tensor
+ * that the tiles make, of the same name, so that loops over it are for both; -1: one is not, or
+ * there are none. */
 static int row_outside(const sketch_state *s, int stage, int tensor, const nest_choice *tile) {
-    const at_tensor *all = s->facts->compute->tensors, *sum = &all[tensor];
+    const int of_sum = sum_of(s, tensor);
+    const at_tensor *all = s->facts->compute->tensors, *sum = &all[of_sum];
     int found = -1;
     for (int k = 0; k < sum->num_axes; k++) {
         const int of = at_facts_axis_of(s->arena, s->facts, stage, tensor, k);
-        if (of < 0 || s->facts->of[tensor].divisor[k]) return -1;
+        if (of < 0 || s->facts->of[of_sum].divisor[k]) return -1;
         if (k == tile->vec || k == tile->row) continue;
         if (strcmp(all[stage].axes[of].name, sum->axes[k].name)) return -1;
-        if (s->facts->extents[tensor][k] > 1) found = k;
+        if (s->facts->extents[of_sum][k] > 1) found = k;
     }
     return found;
 }
 
-/* A tile with rows along one axis, of a sum that the stage alone reads. The sum is too large to
- * stay near, and a row of its tiles is not. Returns the axis along which the tiles and their reader
- * go row by row; -1: there is none. */
+/* A tile with rows along one axis, of a sum that the stage alone reads, or what is made of it
+ * beside it. The sum is too large to stay near, and a row of its tiles is not. Returns the axis
+ * along which the tiles and their reader go row by row; -1: there is none. */
 static int find_tile_by_rows(const sketch_state *s, int stage, const at_access *x,
                              nest_choice *tile) {
-    const at_tensor *sum = &s->facts->compute->tensors[x->tensor];
-    const at_stage_facts *f = &s->facts->of[x->tensor];
+    const int sum = sum_of(s, x->tensor);
+    if (sum < 0) return -1;
+    const at_tensor *t = &s->facts->compute->tensors[x->tensor];
+    const at_stage_facts *made = &s->facts->of[x->tensor], *f = &s->facts->of[sum];
     nest_choices tiles = {.num = 0};
-    if (!sum->num_reduce || sum->is_output || f->num_readers != 1 || f->reader != stage ||
-        f->steps || at_scatter_of(sum).axes || sketch_elements(s, x->tensor) <= FAR_ELEMENTS)
+    if (t->is_output || made->num_readers != 1 || made->reader != stage || f->steps ||
+        at_scatter_of(&s->facts->compute->tensors[sum]).axes ||
+        sketch_elements(s, sum) <= FAR_ELEMENTS)
         return -1;
-    nest_find_tile(s, x->tensor, &tiles);
+    nest_find_tile(s, sum, &tiles);
     *tile = tiles.of[0];
     if (!tiles.num || tile->groups || tile->row < 0 || tile->second >= 0 ||
-        tile_third_of(s, x->tensor, tile->vec, tile->row, -1) >= 0 ||
+        tile_third_of(s, sum, tile->vec, tile->row, -1) >= 0 ||
         f->extent[tile->vec] * f->extent[tile->row] > FAR_ELEMENTS)
         return -1;
     tile->rows_first = tile->by_rows = true;
@@ -93,8 +108,8 @@ void nest_find_blocks(const sketch_state *s, int stage, nest_choices *out) {
     nest_choice tile;
     if (f->divisor[loaded_of(s, stage, x)] || find_tile_by_rows(s, stage, x, &tile) < 0) return;
     nest_choice *c = nest_add_axis(out, s, stage, t->num_axes - 1);
-    nest_read(c, turned, READ_NEAR);
-    c->with[c->num_with++] = x->tensor;
+    nest_read(c, turned, is_copy(s->facts, t->body) ? READ_TURNED : READ_NEAR);
+    c->with[c->num_with++] = sum_of(s, x->tensor);
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -215,19 +230,23 @@ static at_status order_by_rows(block *b, int tensor, const nest_choice *tile) {
 }
 
 /* The tiles of the sum, and behind each row of tiles its blocks, which are copied first. */
-static at_status make_behind_tiles(block *b) {
+static at_status make_behind_tiles(block *b, bool is_copied) {
     sketch_state *s = b->s;
     const char *stage = s->facts->compute->tensors[b->stage].name, *copy, *first;
     const at_access *x = &s->facts->of[b->stage].access[b->access];
-    const at_tensor *sum = &s->facts->compute->tensors[x->tensor];
+    const int of_sum = sum_of(s, x->tensor);
+    const at_tensor *sum = &s->facts->compute->tensors[of_sum];
     nest_choice tile;
     const int row = find_tile_by_rows(s, b->stage, x, &tile);
     if (row < 0) AT_BUG("\"%s\" has no tile", sum->name);
     AT_TRY(order_by_rows(b, x->tensor, &tile));
-    AT_TRY(sketch_copy_blocks(s, stage, b->stage, s->facts->compute->tensors[b->stage].num_axes - 1,
-                              b->access, &copy, &first));
-    AT_TRY(nest_make_tile(s, x->tensor, &tile));
+    if (is_copied)
+        AT_TRY(sketch_copy_blocks(s, stage, b->stage,
+                                  s->facts->compute->tensors[b->stage].num_axes - 1, b->access,
+                                  &copy, &first));
+    AT_TRY(nest_make_tile(s, of_sum, &tile));
     AT_TRY(sketch_put(s, AT_EDIT_JOIN, stage, false, sum->name, sum->axes[row].name));
+    if (!is_copied) return AT_OK;
     AT_TRY(sketch_put(s, AT_EDIT_JOIN, copy, true, stage, b->row[0]));
     return sketch_mark(s, stage, b->column[1], AT_ANN_VEC);
 }
@@ -236,7 +255,7 @@ at_status nest_make_blocks(sketch_state *s, int stage, const nest_choice *c) {
     block b = {.s = s, .stage = stage, .access = c->read[0].access};
     const bool is_copied = c->read[0].how == READ_NEAR;
     b.loaded = loaded_of(s, stage, &s->facts->of[stage].access[b.access]);
-    if (c->num_with) return make_behind_tiles(&b);
+    if (c->num_with) return make_behind_tiles(&b, is_copied);
     AT_TRY(make_blocks(&b, is_copied));
     return is_copied ? copy_blocks(&b) : AT_OK;
 }

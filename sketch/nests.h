@@ -198,7 +198,7 @@ typedef bool rewrite_stage(sketch_state *s, int stage, const at_facts_given *giv
 rewrite_stage rewrite_ranges, rewrite_quotients, rewrite_bounded, rewrite_spread, rewrite_phases,
     rewrite_padding, rewrite_terms, rewrite_branches, rewrite_operands, rewrite_unpacked,
     rewrite_words, rewrite_shifted, rewrite_apart, rewrite_places, rewrite_search, rewrite_last,
-    rewrite_turned;
+    rewrite_first, rewrite_turned;
 
 /* The same of all stages at once. */
 typedef bool rewrite_all(sketch_state *s, const at_facts_given *given);

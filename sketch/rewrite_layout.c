@@ -12,6 +12,12 @@
  * short rows that others reduce: lanes are then neighbouring rows of all of them, as of distances
  * to a few centres and the least of these.
  *
+ * first: what is worked out of a sum's elements and stored in another order is worked out in the
+ * sum's order, beside it, where it is in registers, and then only turned:
+ *
+ *     out[f, h, v] = max(s[h, v, f] + b[f], 0)    ->
+ *         out_first[h, v, f] = max(s[h, v, f] + b[f], 0);  out[f, h, v] = out_first[h, v, f]
+ *
  * turned: where lanes along the last axis of a stage would go across a tensor, or backwards, and no
  * packing in blocks serves, the stage reads a copy of it in which they go along:
  *
@@ -149,6 +155,51 @@ bool rewrite_last(sketch_state *s, int stage, const at_facts_given *given) {
     s->name = at_format(s->arena, "%s%slast_%s", s->name, *s->name ? "+" : "",
                         s->compute->tensors[stage].axes[k].name);
     return put_all(s, stage, k) == AT_OK && sketch_refresh_facts(s, given) == AT_OK;
+}
+
+/* ---- first ----------------------------------------------------------------------------------- */
+
+/* Is it a read of a sum as it lies, but for an axis of the stage that is the sum's last? */
+static bool is_read_across(const sketch_state *s, int stage, const at_expr *e, int axis) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    if (e->op != AT_X_INDEX || !s->compute->tensors[e->ref].num_reduce ||
+        s->facts->of[e->ref].num_readers != 1 || e->nargs != x->num_axes)
+        return false;
+    for (int d = 0; d < e->nargs; d++) {
+        const int own = d == e->nargs - 1 ? axis : d + (d >= axis);
+        if (e->arg[d]->op != AT_X_NAME || e->arg[d]->ref != own ||
+            s->facts->extents[e->ref][d] != s->facts->extents[stage][own])
+            return false;
+    }
+    return true;
+}
+
+/* May lanes go along an axis for all that a stage reads, a sum among it that lies so? */
+static bool lies_across(const sketch_state *s, int stage, int axis) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    int num, sums = 0;
+    const at_expr *const *reads = at_compute_reads(s->compute, stage, &num);
+    for (int i = 0; i < num; i++) sums += is_read_across(s, stage, reads[i], axis);
+    for (int i = 0; i < f->num_accesses; i++) {
+        const at_access *x = &f->access[i];
+        if (!x->known || (x->stride[axis] != 0 && x->stride[axis] != 1)) return false;
+    }
+    return sums == 1 && f->extent[axis] >= LEAST_COPIED_LANES;
+}
+
+bool rewrite_first(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int last = x->num_axes - 1;
+    if (x->num_reduce || x->is_packing || x->cycle || x->is_recurrence || f->is_dissolved ||
+        f->is_written || f->operations <= 0 || last < 1 || f->extent[last] < BLOCK_LEAST_SIDE)
+        return false;
+    for (int k = 0; k < last; k++)
+        if (lies_across(s, stage, k))
+            return sketch_make(s, AT_EDIT_ACROSS, x->name, NULL, x->axes[k].name,
+                               sketch_fresh_of(s, x->name, "first")) == AT_OK &&
+                   sketch_refresh_facts(s, given) == AT_OK;
+    return false;
 }
 
 /* ---- turned ---------------------------------------------------------------------------------- */
