@@ -138,6 +138,7 @@ void nest_find_both(const sketch_state *s, int stage, nest_choices *out) {
         c->shared_out = may && is_first == (i == 0);
         c->blocked = c->shared_out ? b.rows : -1;
         c->with[c->num_with++] = b.other;
+        memcpy(c->axis_of, b.axis_of, sizeof b.axis_of);
     }
 }
 
@@ -193,11 +194,9 @@ at_status nest_make_both(sketch_state *s, int stage, const nest_choice *c) {
     const at_tensor *x = &s->facts->compute->tensors[stage];
     const sketch_edit *first = s->last;
     const char *leaf = x->name, *other = s->facts->compute->tensors[c->with[0]].name;
-    both b = {.s = s, .stage = stage};
     both_loops of = {.part = NULL};
-    if (!find_both(&b)) AT_BUG("\"%s\" goes with no other sum", x->name);
     AT_TRY(make_loops(s, stage, c, &of));
-    AT_TRY(sketch_loops_of(s, x->name, c->with[0], b.axis_of, first));
+    AT_TRY(sketch_loops_of(s, x->name, c->with[0], c->axis_of, first));
     if (of.part) {
         leaf = sketch_fresh_of(s, x->name, "parts");
         AT_TRY(sketch_make(s, AT_EDIT_FACTOR, x->name, x->axes[0].name, of.part, leaf));

@@ -41,6 +41,8 @@ typedef struct nest_choice {
     int num_reads;
     int height; /* tiles of a block that stand below each other by default; 0: as many as usual */
     int with[SKETCH_MOST_WITH], num_with; /* stages whose sums the nest has, too */
+    /* "both" alone, [axis of with[0]]: the axis of the stage that goes with it. */
+    int axis_of[AT_FACTS_MAX_AXES];
 } nest_choice;
 enum { NEST_MOST_CHOICES = 12 };
 
