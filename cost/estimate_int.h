@@ -288,8 +288,8 @@ double est_written_ns(const at_estimator *e, const est_leaf *x);
  * number `apart` (-1: none) has from L2 is told instead of timed, [0], and what from L3, [1]. */
 typedef enum est_lines { EST_BESIDE, EST_BETWEEN, EST_ALONE } est_lines;
 void est_memory(at_estimator *e, const est_leaf *x, est_lines come, int apart, double *apart_lines);
-/* estimate_sum.c: a sum, with the leaf that uses it up (or NULL): loops from root on are its tile.
- * Of several in one tile the first has the tile's calls and time, each its operations and lines. */
+/* estimate_calls.c: a sum, with the leaf that uses it up (or NULL): the tile are loops from root
+ * on. Of several in a tile the first has its calls and time, each its own operations and lines. */
 void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
              int root);
 

@@ -68,8 +68,14 @@ uint32_t est_bounded(at_estimator *e, const at_program *p, int tensor);
  * for so many elements. */
 double est_turns_alike(const est_leaf *x, int root, bool sums, uint32_t axes, int lanes);
 
-/* estimate_sum.c: loops of a leaf become loops over its parts: a loop that is cut stays around, as
- * the loop over its `num` parts, from root on, the first of them outermost. NULL: no loop is cut.
+/* estimate_sum.c: the tile of the sum whose first loop in it is `root`, but for the sizes of parts;
+ * end: the leaf that goes over its results, or NULL. */
+void est_tile_of(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
+                 int root, est_tile *out);
+
+/* estimate_calls.c: loops of a leaf become loops over its parts: a loop that is cut stays around,
+ * as the loop over its `num` parts, from root on, the first of them outermost. NULL: no loop is
+ * cut.
  */
 est_leaf *est_cut(at_estimator *e, const est_leaf *whole, int root, const at_part *parts,
                   const double *num, const int *which, int n);
