@@ -7,23 +7,11 @@
 #include <cmocka.h>
 
 #include "knobs/knobs_int.h"
+#include "tests/arena.h"
 
 #include <string.h>
 
-static at_arena *arena;
 static at_error err;
-
-static int setup(void **state) {
-    (void)state;
-    arena = at_arena_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    at_arena_free(arena);
-    return 0;
-}
 
 static const at_constant constants[] = {{"N", 64}};
 
@@ -346,5 +334,5 @@ int main(void) {
         cmocka_unit_test(mistakes),
         cmocka_unit_test(a_long_condition),
     };
-    return cmocka_run_group_tests_name("knobs/require", tests, setup, teardown);
+    return cmocka_run_group_tests_name("knobs/require", tests, make_arena, free_arena);
 }

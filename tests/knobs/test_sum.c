@@ -6,11 +6,11 @@
 #include <cmocka.h>
 
 #include "knobs/knobs.h"
+#include "tests/arena.h"
 #include "tests/spaces.h"
 
 #include <string.h>
 
-static at_arena *arena;
 static at_space *sum, *parts[3];
 static const char *const names[] = {"a", "b+c", "none"};
 
@@ -27,12 +27,6 @@ static int setup(void **state) {
     assert_int_equal(at_space_filter(parts[1], "tile_x.size[1] <= 4", &err), AT_OK);
     sum = at_space_new(arena);
     assert_int_equal(at_space_sum(sum, "sketch", names, parts, 3, &err), AT_OK);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    at_arena_free(arena);
     return 0;
 }
 
@@ -158,5 +152,5 @@ int main(void) {
         cmocka_unit_test(refused),
         cmocka_unit_test(another_part),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, free_arena);
 }

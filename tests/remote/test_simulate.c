@@ -8,8 +8,8 @@
 #include <math.h>
 
 #include "remote/simulate.h"
+#include "tests/arena.h"
 
-static at_arena *arena;
 static at_recorded space;
 
 static int setup(void **state) {
@@ -20,12 +20,6 @@ static int setup(void **state) {
                             &err) == AT_OK
                ? 0
                : -1;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    at_arena_free(arena);
-    return 0;
 }
 
 static at_simulated simulate(const char *tuner, at_simulation what) {
@@ -80,5 +74,5 @@ static void learned(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(linear), cmocka_unit_test(losses),
                                        cmocka_unit_test(learned)};
-    return cmocka_run_group_tests_name("remote/simulate", tests, setup, teardown);
+    return cmocka_run_group_tests_name("remote/simulate", tests, setup, free_arena);
 }

@@ -8,6 +8,7 @@
 
 #include "codegen/codegen.h"
 #include "sketch/sketch.h"
+#include "tests/arena.h"
 #include "tests/whole_file.h"
 
 #include <ctype.h>
@@ -21,7 +22,6 @@
     "{\"entity\": [[\"tile_y\", \"sp\", [-1, 4, 4]], [\"tile_x\", \"sp\", [-1, 1, 16]], "          \
     "[\"tile_k\", \"sp\", [-1, 2]]]}"
 
-static at_arena *arena;
 static const char *page;
 
 static int setup(void **state) {
@@ -32,12 +32,6 @@ static int setup(void **state) {
     arena = at_arena_new();
     if (read_whole(arena, "docs/notes/architecture.md", &text, &n, &err) != AT_OK) return -1;
     page = text;
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    at_arena_free(arena);
     return 0;
 }
 
@@ -370,5 +364,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(passes), cmocka_unit_test(picture),
                                        cmocka_unit_test(files), cmocka_unit_test(arrows),
                                        cmocka_unit_test(rooms)};
-    return cmocka_run_group_tests_name("run/architecture", tests, setup, teardown);
+    return cmocka_run_group_tests_name("run/architecture", tests, setup, free_arena);
 }

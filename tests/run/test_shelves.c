@@ -15,23 +15,10 @@
 #include <glob.h>
 
 #include "base/base.h"
+#include "tests/arena.h"
 #include "tests/whole_file.h"
 
 enum { MOST_README_LINES = 100, MOST_USER_WORDS = 25000 };
-
-static at_arena *arena;
-
-static int setup(void **state) {
-    (void)state;
-    arena = at_arena_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    at_arena_free(arena);
-    return 0;
-}
 
 static const char *page(const char *path) {
     char *text;
@@ -187,5 +174,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_enough), cmocka_unit_test(in_the_index),
         cmocka_unit_test(links_lead_somewhere), cmocka_unit_test(sources_are_there)};
-    return cmocka_run_group_tests_name("run/shelves", tests, setup, teardown);
+    return cmocka_run_group_tests_name("run/shelves", tests, make_arena, free_arena);
 }

@@ -6,25 +6,12 @@
 #include <cmocka.h>
 
 #include "sketch/sketch.h"
+#include "tests/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static at_arena *arena;
-
-static int setup(void **state) {
-    (void)state;
-    arena = at_arena_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    at_arena_free(arena);
-    return 0;
-}
 
 static at_status parse(const char *text, const at_template_row **row, at_error *err) {
     return at_te_parse(arena, "dir/my.te", text, strlen(text), row, err);
@@ -323,5 +310,5 @@ int main(void) {
         cmocka_unit_test(parts),  cmocka_unit_test(hash),     cmocka_unit_test(refused),
         cmocka_unit_test(places), cmocka_unit_test(included), cmocka_unit_test(refused_includes),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
