@@ -161,29 +161,6 @@ static void find_with(const sketch_state *s, int stage, nest_choice *c) {
         if (goes_along(s, stage, t)) c->with[c->num_with++] = t;
 }
 
-/* Is it a read of the tensor where no number says which step is meant? */
-static bool reads_any_step(const at_expr *e, const void *ctx) {
-    const steps_read *x = ctx;
-    for (int i = 0; i < e->nargs && at_expr_is_read(e, &x->tensor); i++)
-        if (is_in(x->along, i) && at_index_axis(e->arg[i]) != AT_INDEX_SIZE) return true;
-    return false;
-}
-
-/* Is it single steps that are read of a stage, by others than these and `last`? */
-static bool is_read_last(const sketch_state *s, int stage, int last, const nest_choice *c) {
-    const at_compute *all = s->facts->compute;
-    const steps_read read = {stage, at_stage_steps(all, stage)};
-    if (all->tensors[stage].is_output) return false;
-    for (int r = stage + 1; r < all->num_tensors; r++) {
-        bool is_with = r == last;
-        for (int i = 0; i < c->num_with; i++) is_with |= c->with[i] == r;
-        if (all->tensors[r].role == AT_ROLE_STAGE && !is_with &&
-            at_expr_find(all->tensors[r].body, reads_any_step, &read))
-            return false;
-    }
-    return true;
-}
-
 /* Long rows of many steps lie behind each other, and may be gone through so. */
 static bool may_go_by_rows(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
@@ -197,18 +174,15 @@ static bool may_go_by_rows(const sketch_state *s, int stage) {
            sketch_elements(s, stage) >= ROWS_OF_STEPS;
 }
 
-/* Where no more than the last steps is read behind, few steps are stored by rows. */
+/* Long rows first, whose loops threads do not share. */
 static void add_ways(const sketch_state *s, int stage, int axis, const nest_choice *with,
                      nest_choices *out) {
     const bool by_rows = may_go_by_rows(s, stage);
-    bool keeps_few = by_rows && is_read_last(s, stage, stage, with);
-    for (int i = 0; i < with->num_with; i++)
-        keeps_few &= is_read_last(s, with->with[i], stage, with);
     for (int i = 0; i <= by_rows; i++) {
         nest_choice *c = nest_add_axis(out, s, stage, axis);
         memcpy(c->with, with->with, sizeof c->with);
         c->num_with = with->num_with;
-        c->rows_first = keeps_few ? !i : i;
+        c->rows_first = by_rows && !i;
         c->vec = -1;
     }
 }

@@ -455,6 +455,29 @@ static at_status make_loops(tiling *t) {
     return t->fours ? sketch_mark(t->s, t->leaf, t->fours, AT_ANN_DOT) : AT_OK;
 }
 
+static at_status store_dense(sketch_state *s, const char *stage) {
+    static const char text[] = "[dense]";
+    for (const sketch_edit *e = s->last; e; e = e->before)
+        if (e->edit.kind == AT_EDIT_ATTRIBUTE && !strcmp(e->edit.stage, stage) &&
+            !strcmp(e->edit.other, text))
+            return AT_OK;
+    return sketch_attribute(s, stage, text);
+}
+
+/* Rows that are longer than a register would be stored apart: those of sums, and of stages that
+ * lanes go along. */
+static at_status keep_close(tiling *t) {
+    const at_facts *all = t->s->facts;
+    const at_stage_facts *f = &all->of[t->stage];
+    AT_TRY(store_dense(t->s, t->leaf));
+    for (int i = 0; i < f->num_accesses; i++) {
+        const at_tensor *of = &all->compute->tensors[f->access[i].tensor];
+        if (of->role == AT_ROLE_STAGE && !of->is_output && f->access[i].stride[t->choice.vec])
+            AT_TRY(store_dense(t->s, of->name));
+    }
+    return AT_OK;
+}
+
 /* The loops of groups and of what is within one, or of rows beside each other, become lanes
  * together, of the sums and of what stands beside them. */
 static at_status join_groups(tiling *t) {
@@ -466,9 +489,8 @@ static at_status join_groups(tiling *t) {
         AT_TRY(sketch_fuse(t->s, stages[i], lanes, 2));
         AT_TRY(sketch_mark(t->s, stages[i], t->group, AT_ANN_VEC));
     }
-    /* Rows of sums that are longer than a register would be stored apart. */
     return t->group && t->choice.beside >= 0 && f->extent[t->choice.vec] >= NARROW_LANES
-               ? sketch_attribute(t->s, t->leaf, "[dense]")
+               ? keep_close(t)
                : AT_OK;
 }
 

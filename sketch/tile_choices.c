@@ -155,9 +155,11 @@ static int beside_of(const sketch_state *s, int stage, int vec) {
         return -1;
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
+        const at_tensor *of = &s->facts->compute->tensors[x->tensor];
         /* Elements narrower than 32 bits are no vectors beside lanes that are whole registers. */
-        if (f->extent[vec] >= NARROW_LANES &&
-            at_type_bytes(s->facts->compute->tensors[x->tensor].type) < 4)
+        if (f->extent[vec] >= NARROW_LANES && at_type_bytes(of->type) < 4) return -1;
+        /* Rows that tiles of their own cut may have gaps. */
+        if (f->extent[vec] > TILE_COLUMNS / 2 && of->role == AT_ROLE_STAGE && x->stride[vec])
             return -1;
         const bool along = x->stride[vec] == 1 && x->stride[beside] == f->extent[vec],
                    stays = !x->stride[vec] && !x->stride[beside];

@@ -35,6 +35,10 @@ static at_status copy_write(rewrite *w, const char *tensor, const char *name) {
     tree_node *copy =
         rewrite_add_leaf(w, rewrite_nest_behind(w, leaf, NULL), tensor, local.num_axes);
     for (int k = 0; k < local.num_axes; k++) copy->index[k] = leaf->index[k];
+    copy->attributes.rows = leaf->attributes.rows; /* as others read it, it is stored */
+    copy->attributes.pad = leaf->attributes.pad;
+    leaf->attributes.rows = AT_ROWS_APART;
+    leaf->attributes.pad = NULL;
     leaf->stage = name;
     if (init) init->stage = name;
     return AT_OK;

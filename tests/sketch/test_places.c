@@ -138,7 +138,36 @@ static void places(void **state) {
     at_arena_free(a);
 }
 
+/* Rows of a stage that lanes go through together lie behind each other, whoever copies it; longer
+ * ones, which its own tiles may cut, make no lanes together. */
+static void joined_rows(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_task *block = any_task(a, "bench/modern/mbconv.te", "C=24,F=144,H=40,W=40");
+    assert_null(strstr(at_sketch_of_task(block, 0)->s->tree_text, "@d[dense]"));
+    assert_non_null(strstr(at_sketch_of_task(block, 0)->s->tree_text, "@d = "));
+    const char *chain = "args C=64\nx[C, 28, 20] : input\nk[65, C] : weight\nl[C, 65] : weight\n"
+                        "a[f:65, h:28, w:20] = sum(i:C) x[i, h, w]*k[f, i]\n"
+                        "c[f:C, h:28, w:20] = sum(i:65) a[i, h, w]*l[f, i]\n"
+                        "d[f:C, h:28, w:20] = sum(i:65) a[i, h, w]*l[f, 64 - i]\n";
+    const char *tree = at_sketch_of_task(any_task(a, chain, ""), 0)->s->tree_text;
+    assert_non_null(strstr(tree, "w}:vec"));
+    assert_non_null(strstr(tree, "@a[dense]"));
+    assert_null(strstr(tree, "@a = "));
+    at_arena_free(a);
+}
+
+/* Long rows of steps are gone through as they lie. */
+static void rows_of_steps(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_task *scan = any_task(a, "bench/modern/linear_scan.te", "T=64,C=1024");
+    assert_string_equal(at_task_sketch_name(scan, 0), "running_t+rows_first");
+    at_arena_free(a);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(places)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(places), cmocka_unit_test(joined_rows),
+                                       cmocka_unit_test(rows_of_steps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
