@@ -221,10 +221,22 @@ static void turn(tiling *t) {
     }
 }
 
+static bool hides(const at_expr *e, const void *axis) {
+    return (e->op == AT_X_MIN || e->op == AT_X_MAX) && at_expr_reads(e) &&
+           at_expr_uses(e, *(const int *)axis);
+}
+
+/* Is it in a bound of an index that an entry of an index tensor moves, too? Addresses are known
+ * then for steps that are written out. */
+static bool is_hidden(const tiling *t, int axis) {
+    return at_expr_find_index(t->s->facts->compute->tensors[t->stage].body, hides, &axis);
+}
+
 /* One reduction: whole, or a little of it unrolled, or blocks of it outside of the tiles. */
 static at_status split_sum(tiling *t, int axis, bool is_last) {
     static const at_part_limit one[] = {{0}, {.wide = 1, .narrow = 1}},
                                few[] = {{0}, {.wide = 4, .narrow = 4}},
+                               written[] = {{0}, {.wide = 8, .narrow = 8}},
                                blocked[] = {
                                    {0}, {.wide = 256, .narrow = 256}, {.wide = 1, .narrow = 1}};
     static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 16"};
@@ -233,9 +245,10 @@ static at_status split_sum(tiling *t, int axis, bool is_last) {
     if (n == 3 && t->part) memcpy(parts, t->rest, sizeof parts);
     else if (n > 1)
         AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec,
-                            n == 3             ? blocked
-                            : t->choice.groups ? few
-                                               : one,
+                            n == 3               ? blocked
+                            : is_hidden(t, axis) ? written
+                            : t->choice.groups   ? few
+                                                 : one,
                             parts));
     if (n == 3) {
         *at_push(t->s->arena, &t->blocks) = parts[0];
@@ -259,6 +272,9 @@ static at_status split_sums(tiling *t) {
         if (k == t->choice.vec) *at_push(t->s->arena, &t->sums) = t->lanes_outer;
         else AT_TRY(split_sum(t, k, k == last));
     }
+    for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
+        if (extent[k] > 1 && extent[k] < 4 && k != t->choice.unrolled && is_hidden(t, k))
+            AT_TRY(sketch_mark(t->s, t->leaf, t->name[k], AT_ANN_UNROLL));
     if (last >= 0 && last != t->choice.unrolled)
         AT_TRY(sketch_mark(t->s, t->leaf, t->sums.data[t->sums.len - 1], AT_ANN_UNROLL));
     if (t->choice.unrolled < 0) return AT_OK;

@@ -168,6 +168,21 @@ static void turned_by_rows(void **state) {
     }
 }
 
+/* The steps of a short sum whose rows data choose, within bounds, are written out by default, so
+ * that sums stay in registers. */
+static void bounded_rows(void **state) {
+    (void)state;
+    cli_write("bounded.te", "args C=9, H=20, W=33, Q=10, K=4\nx[C, H, W] : input\n"
+                            "first[Q] : index\nshare[Q, K] : weight\n"
+                            "out[c:C, q:Q, w:W] = sum(k:K) x[c, min(first[q] + k, H - 1), w]"
+                            " * share[q, k]\n");
+    for (int k = 3; k <= 8; k++) {
+        const cli_result *r = cli_expect(0, "./autotune derive ./bounded.te --args K=%d", k);
+        assert_null(strstr(r->out, "in memory between steps"));
+        cli_expect(0, "./autotune run ./bounded.te --args K=%d", k);
+    }
+}
+
 /* Threads share the first loop of several turns of the rows, but never steps: those of a stage that
  * reads itself stand within. */
 static void shared_rows(void **state) {
@@ -361,15 +376,11 @@ static void strip_by_channels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_template),
-        cmocka_unit_test(one_sketch),
-        cmocka_unit_test(pasted),
-        cmocka_unit_test(begun),
-        cmocka_unit_test(lines_of_trees),
-        cmocka_unit_test(turned_by_rows),
-        cmocka_unit_test(shared_rows),
-        cmocka_unit_test(rows_made_first),
-        cmocka_unit_test(strip_by_channels),
+        cmocka_unit_test(as_template),     cmocka_unit_test(one_sketch),
+        cmocka_unit_test(pasted),          cmocka_unit_test(begun),
+        cmocka_unit_test(lines_of_trees),  cmocka_unit_test(turned_by_rows),
+        cmocka_unit_test(bounded_rows),    cmocka_unit_test(shared_rows),
+        cmocka_unit_test(rows_made_first), cmocka_unit_test(strip_by_channels),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
