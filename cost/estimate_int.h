@@ -51,8 +51,7 @@ typedef struct est_buffer { /* where a tensor lies, the same for all accesses */
 } est_buffer;
 
 typedef struct est_access {
-    int tensor, num_dims;
-    int read; /* of the stage's; -1: it is written */
+    int tensor, num_dims, read; /* read: of the stage's; -1: it is written */
     const est_buffer *buffer;
     bool written;
     bool is_through;              /* what reads it is read through stages that are computed there */
@@ -67,7 +66,8 @@ typedef struct est_access {
     int64_t step[MAX_LOOPS];      /* elements from one turn to the next */
     double lines[MAX_LOOPS + 1];  /* touched by loops from this one on */
     double joints[MAX_LOOPS + 1]; /* of these lines, those in which two rows meet */
-    double crowd[MAX_LOOPS + 1];  /* bytes, as if all places were as full as those it reaches */
+    double counted[MAX_LOOPS + 1]; /* share of them that terms which count read */
+    double crowd[MAX_LOOPS + 1];   /* bytes, as if all places were as full as those it reaches */
     double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
 } est_access;
 

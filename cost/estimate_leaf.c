@@ -278,10 +278,10 @@ static bool make_form(at_estimator *e, const at_program *p, est_leaf *x) {
         f->lies[k] = x->access[k].buffer->hash;
         x->access[k].in_registers = false;
     }
+    x->terms = f->terms = est_terms_of(e, p, x);
     est_touch(x);
     f->num_loops = x->num_loops;
     f->num_accesses = x->num_accesses;
-    f->terms = est_terms_of(e, p, x);
     f->num_shown = f->num_seen = 0;
     f->registers = 0;
     f->is_peeled = false;

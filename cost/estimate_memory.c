@@ -101,7 +101,7 @@ static void touch_from(est_access *a, int i, const wide *w, int num, uint64_t st
     a->crowd[i] = apart / places * WAY_BYTES;
 }
 
-void est_touch(est_leaf *x) {
+static void touch(est_leaf *x) {
     const int n = x->num_loops;
     for (est_access *a = x->access; a < x->access + x->num_accesses; a++) {
         uint64_t steps[MAX_LOOPS + 1];
@@ -141,6 +141,24 @@ void est_touch(est_leaf *x) {
             }
         }
     }
+}
+
+/* Of a matrix on one side of a diagonal, the other side is not touched. */
+static void leave_out(est_leaf *x, est_access *a) {
+    const int n = x->num_loops;
+    for (int i = 0; i <= n; i++) {
+        const double share = x->terms->num_borders ? est_share_of_lines(x, a, i) : 1;
+        a->counted[i] = share;
+        a->lines[i] = est_max(share * a->lines[i], est_min(1, a->lines[i]));
+        a->joints[i] *= share;
+        a->crowd[i] *= share;
+    }
+}
+
+void est_touch(est_leaf *x) {
+    touch(x);
+    for (est_access *a = x->access; a < x->access + x->num_accesses; a++)
+        if (!a->in_registers) leave_out(x, a);
 }
 
 /* ---- caches ---------------------------------------------------------------------------------- */

@@ -259,6 +259,29 @@ static double worked_ns(const at_estimator *e, const est_tile *t, const part_cho
     return sum * est_least_ns(e);
 }
 
+/* Rows of a tile, and terms of a block, of which lowering writes a triangle out. */
+static const double most_written_out = 8;
+
+/* Steps of a call that are terms of some of its rows only, by a diagonal: rows of such a step are a
+ * tile by themselves, whose sums are in memory. Not where the diagonal goes from corner to corner
+ * of blocks, so that all of them have the same terms. */
+static double steps_apart(const est_tile *t, const part_choice *c) {
+    const double rows = t->diagonal ? (double)c->sizes[t->diagonal_part] : 1,
+                 all = (double)t->part[t->diagonal_part].extent;
+    if (rows < 2 || (all == t->diagonal_block && all <= most_written_out)) return 0;
+    return t->steps * est_min(2 * t->share, t->diagonal->apart * (rows - 1));
+}
+
+/* Half of the rows have a step's term, in the mean. Of three rows and more, neighbouring steps add
+ * to the same row. */
+static double step_apart_ns(const at_estimator *e, const est_tile *t, const part_choice *c,
+                            double sums) {
+    const at_speeds *s = e->o.speeds;
+    const double one_ns = sums / 2 * (double)s->stored_ns[0] + (double)s->stored_ns[1];
+    return est_address_ns +
+           (c->sizes[t->diagonal_part] > 2 ? est_max(one_ns, (double)s->stored_ns[2]) : one_ns);
+}
+
 double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far) {
     double ns = 0;
     for (int mask = 0; mask < 1 << t->num_parts; mask++) {
@@ -299,7 +322,10 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
             call *= share;
         }
         if (t->goes_on && c.masked) ns += times * t->again * sums * (double)e->speeds.waits_ns[1];
-        ns += times * t->again * (t->steps * t->share * step + call + used_up_ns(e, t, own));
+        const double apart = steps_apart(t, &c);
+        if (apart > 0) call += apart * step_apart_ns(e, t, &c, sums);
+        const double steps = t->steps * t->share - apart / 2;
+        ns += times * t->again * (steps * step + call + used_up_ns(e, t, own));
     }
     return ns;
 }

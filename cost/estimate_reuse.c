@@ -183,18 +183,58 @@ static bool share_within(const est_leaf *x, const est_access *a, bool is_exact, 
     return is_beyond;
 }
 
+/* Share of a border's blocks, of the places that loops from one on go through while the access
+ * stays where it is, with each term in which any counts. */
+static double share_of_border(const est_leaf *x, const est_access *a, est_border *b, int from) {
+    double width = 1;
+    int64_t step = INT64_MAX; /* from one of these places to the next */
+    for (int i = from; i < x->num_loops; i++) {
+        if (x->loop[i].axis != b->axis || a->moves >> i & 1) continue;
+        width *= x->loop[i].turns;
+        if (x->loop[i].coef < step) step = x->loop[i].coef;
+    }
+    return est_share_along(b, width, width > 1 ? step : 1);
+}
+
 double est_share_of_turns(const est_leaf *x, const est_access *a, int once) {
     const est_terms *s = x->terms;
     double share = 1;
+    for (est_border *b = s->borders; b < s->borders + s->num_borders; b++)
+        share *= share_of_border(x, a, b, once);
+    return share;
+}
+
+/* Do loops from one on go through all terms of the border, of which the access has each in a place
+ * of its own, in dimensions in which it does not go along the border? */
+static bool has_terms(const est_leaf *x, const est_access *a, const est_border *b, int from) {
+    unsigned along = 0, terms = 0;
+    for (int i = 0; i < x->num_loops; i++) {
+        const est_loop *l = &x->loop[i];
+        if (l->axis == b->axis) along |= a->moved[i];
+        if (!l->sums || l->axis < 0 || !(b->asked >> l->axis & 1)) continue;
+        if (i < from || !a->moved[i]) return false;
+        terms |= a->moved[i];
+    }
+    return terms && !(terms & along);
+}
+
+bool est_is_diagonal(const est_leaf *x, const est_border *b) {
+    if (!(b->apart > 0)) return false;
+    for (const est_access *a = x->access; a < x->access + x->num_accesses; a++)
+        for (int i = 0; i < x->num_loops && !a->written; i++)
+            if (x->loop[i].axis == b->axis && a->moved[i] && has_terms(x, a, b, 0)) return true;
+    return false;
+}
+
+double est_share_of_lines(const est_leaf *x, const est_access *a, int from) {
+    const est_terms *s = x->terms;
+    double share = 1;
+    uint32_t asked = 0; /* by borders that counted */
+    if (a->written) return 1;
     for (est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
-        double width = 1;
-        int64_t step = INT64_MAX; /* from one of these places to the next */
-        for (int i = once; i < x->num_loops; i++) {
-            if (x->loop[i].axis != b->axis || a->moves >> i & 1) continue;
-            width *= x->loop[i].turns;
-            if (x->loop[i].coef < step) step = x->loop[i].coef;
-        }
-        share *= est_share_along(b, width, width > 1 ? step : 1);
+        if (!(b->apart > 0) || asked & b->asked || !has_terms(x, a, b, from)) continue;
+        share *= share_of_border(x, a, b, from);
+        asked |= b->asked;
     }
     return share;
 }
@@ -204,7 +244,8 @@ double est_share_of_turns(const est_leaf *x, const est_access *a, int once) {
 static double turns_of_lines(const est_leaf *x, const est_access *a, const touched *t, int once) {
     double share, turns = turns_within(x, a, t, once);
     if (a->written || !x->terms->num_borders) return turns;
-    if (!share_within(x, a, !t->num_beyond, once, &share)) share = est_share_of_turns(x, a, once);
+    if (!share_within(x, a, !t->num_beyond, once, &share))
+        share = est_share_of_turns(x, a, once) / a->counted[once];
     return est_max(turns * share, est_min(turns, a->lines[0] / a->lines[once]));
 }
 

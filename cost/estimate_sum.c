@@ -144,6 +144,38 @@ static void set_works(at_estimator *e, const at_program *p, const est_leaf *x, i
     }
 }
 
+/* Blocks of terms along which the border's conditions are asked, where a loop goes from one to the
+ * next; 0: there are none. */
+static double block_along(const est_tile *t, const est_border *b) {
+    const est_leaf *x = t->x;
+    double block = 0;
+    int loops = 0;
+    for (int i = t->root; i < x->num_loops; i++) {
+        const est_loop *l = &x->loop[i];
+        if (!l->sums || l->axis < 0 || !(b->asked >> l->axis & 1)) continue;
+        if (l->coef == 1) block = l->turns;
+        loops++;
+    }
+    return loops > 1 ? block : 0;
+}
+
+/* Rows of a tile between whose ends a diagonal goes, in a loop over its terms. */
+static void set_diagonal(est_tile *t) {
+    const est_leaf *x = t->x;
+    const est_terms *s = x->terms;
+    bool is_looped = false;
+    for (int i = t->root; i < x->num_loops; i++)
+        is_looped |= x->loop[i].sums && !est_unrolled(&x->loop[i]);
+    for (int i = 0; i < t->num_parts && is_looped; i++)
+        for (const est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
+            if (t->part[i].vector || x->loop[t->which[i]].axis != b->axis || !est_is_diagonal(x, b))
+                continue;
+            t->diagonal = b;
+            t->diagonal_part = i;
+            t->diagonal_block = block_along(t, b);
+        }
+}
+
 static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
                      int root, est_tile *t) {
     const int lanes = e->o.target->lanes;
@@ -207,6 +239,7 @@ static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, co
         } else t->other *= vector ? (turns + lanes - 1) / lanes : turns;
     }
     set_works(e, p, x, root, t);
+    set_diagonal(t);
 }
 
 /* Share of a tile's vectors that padding cuts in some steps of its sum: their sums are in memory,

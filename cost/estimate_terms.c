@@ -114,7 +114,7 @@ static est_places places_of(at_arena *a, int64_t extent, int most) {
 /* How many places of each axis in `axes` are asked, so that these are few points together; 0: there
  * are too many axes. */
 static int most_places(const int64_t *extent, int n, uint32_t axes) {
-    enum { POINTS = 1024, LEAST = 3 };
+    enum { POINTS = 4096, LEAST = 3 };
     for (int most = POINTS; most >= LEAST; most = most > 8 ? most * 7 / 8 : most - 1) {
         int64_t points = 1;
         for (int i = 0; i < n && points <= POINTS; i++)
@@ -245,6 +245,31 @@ static bool next_point(points *x) {
     return false;
 }
 
+/* Share of terms that count at one of the two places in the middle of an axis alone, where the
+ * conditions along it are of one axis that is summed over. */
+static double terms_apart(const at_program *p, const est_leaf *x, const est_border *b,
+                          const uint32_t *of, int *left) {
+    enum { MOST_TERMS = 4096 }; /* of more nothing is known */
+    const int own = x->stage->num_axes;
+    const int64_t *extent = p->extents[x->node->tensor];
+    const uint32_t sums = b->asked >> own << own;
+    int64_t axis[32] = {0};
+    int sum = own, n = 0;
+    if (!sums || sums & (sums - 1) || b->num < 2) return 0;
+    while (!(sums >> sum & 1)) sum++;
+    if (extent[sum] > MOST_TERMS) return 0;
+    for (int i = 0; i < own; i++)
+        if (b->asked >> i & 1) axis[i] = extent[i] / 2;
+    for (int64_t k = 0; k < extent[sum] && *left >= 0; k++) {
+        axis[sum] = k;
+        const bool here = holds(p, x->stage->body, axis, of, b->asked, left);
+        axis[b->axis]--;
+        n += here != holds(p, x->stage->body, axis, of, b->asked, left);
+        axis[b->axis]++;
+    }
+    return n / (double)extent[sum];
+}
+
 /* The share of one group's terms that count, and where. false: that takes too long. */
 static bool find_share(at_arena *arena, const at_program *p, const est_leaf *x, uint32_t axes,
                        bool is_only, const uint32_t *of, int *left, est_terms *s) {
@@ -282,8 +307,10 @@ static bool find_share(at_arena *arena, const at_program *p, const est_leaf *x, 
                 of_place / places[b->axis].number[at.at[b->axis]];
     } while (next_point(&at));
     s->share *= good / all;
-    for (est_border *b = s->borders + first; b < s->borders + s->num_borders; b++)
+    for (est_border *b = s->borders + first; b < s->borders + s->num_borders; b++) {
         find_fewer(arena, b);
+        b->apart = terms_apart(p, x, b, of, left);
+    }
     return true;
 }
 

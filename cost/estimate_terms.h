@@ -21,6 +21,7 @@ typedef struct est_border {
     est_places places; /* of these, those asked */
     int terms;         /* combinations of what is summed over that were asked */
     double *number;    /* [terms] of combinations that each stands for */
+    double apart;      /* share of terms that count at one of two places in its middle alone */
     double *holds; /* [places][terms] in how many places of the other axes a term counts there */
     struct {
         int64_t width, step; /* of blocks; 0: none is kept here */

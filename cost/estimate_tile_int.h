@@ -44,13 +44,16 @@ typedef struct est_tile { /* of a sum */
     double per_term;  /* times: a multiply-add of the machine's table */
     double peak_ns;   /* of a multiply-add */
     unsigned grouped; /* bits: parts whose loop has sums inside it: the rows of one of its turns */
-    double group_steps; /* are a group, which is summed up by itself in so many steps */
-    bool is_paired;     /* both factors of its terms are vectors */
-    bool lanes_sum;     /* its lanes lie along the sum, and are added up at its end */
-    int vectors;        /* the access whose vectors may come from L2; -1: none */
-    bool is_dynamic;    /* it goes over a list */
-    bool goes_on;       /* the next call adds to what this one stores */
-    bool is_shifted;    /* where a vector's elements lie is worked out for each */
+    double group_steps;         /* are a group, which is summed up by itself in so many steps */
+    bool is_paired;             /* both factors of its terms are vectors */
+    bool lanes_sum;             /* its lanes lie along the sum, and are added up at its end */
+    int vectors;                /* the access whose vectors may come from L2; -1: none */
+    bool is_dynamic;            /* it goes over a list */
+    bool goes_on;               /* the next call adds to what this one stores */
+    bool is_shifted;            /* where a vector's elements lie is worked out for each */
+    const est_border *diagonal; /* along rows; NULL: none is */
+    int diagonal_part;          /* whose turns these rows are */
+    double diagonal_block; /* terms of a block that all of these go through; 0: there are none */
 } est_tile;
 
 static const double est_address_ns = 2.2; /* of an element that is found by divisions */
@@ -125,6 +128,12 @@ static inline double est_bytes(const est_access *a, int from, bool piled) {
 void est_count_turns(const est_leaf *x, touched *t);
 /* Share of the turns of loops before `once` in which any term counts that touches the same. */
 double est_share_of_turns(const est_leaf *x, const est_access *a, int once);
+/* Share of what loops from one on touch that terms which count read, as of rows and columns on one
+ * side of a diagonal. */
+double est_share_of_lines(const est_leaf *x, const est_access *a, int from);
+/* Is there an access that goes along the border and along its terms in dimensions of their own, as
+ * a matrix of which a diagonal leaves a part out? */
+bool est_is_diagonal(const est_leaf *x, const est_border *b);
 /* How far an access was followed outwards for one size of the caches, to be gone on from for a
  * larger one. Begins with no loop: once and moving are the leaf's loops. */
 typedef struct est_scan {

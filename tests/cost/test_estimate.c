@@ -147,6 +147,36 @@ static void long_axes(void **state) {
     }
 }
 
+/* Of a band beside the diagonal no more of the matrix comes from beyond the caches than there is,
+ * where its rows are long. Tiles whose rows have different terms take longer by these, but not
+ * where blocks of terms are as long as they have rows, from corner to corner of which the diagonal
+ * goes. */
+static void diagonals(void **state) {
+    (void)state;
+#define BAND(cond)                                                                                 \
+    "a[N, N] : input\nx[N, 16] : input\n"                                                          \
+    "o[i:N, m:16] = sum(j:N) " cond "a[i, j]*x[j, m]" /* with its end */
+#define WITHIN "0 <= i - j && i - j <= 15 ? "
+    static const program whole = {"whole", "N=1024 i0=256 i1=4 j=1024 m=16", BAND("") "\n",
+                                  "i0, j, i1:unroll, m:vec =>\n    @o = {i0, i1}/i, m // j\n"},
+                         band = {"band", "N=1024 i0=256 i1=4 j=1024 m=16", BAND(WITHIN) " : 0\n",
+                                 "i0, j, i1:unroll, m:vec =>\n    @o = {i0, i1}/i, m // j\n"},
+                         rows = {"rows", "N=1024 i0=128 i1=8 j0=256 j1=4 m=16",
+                                 BAND(WITHIN) " : 0\n",
+                                 "i0, j0, j1, i1:unroll, m:vec =>\n"
+                                 "    @o = {i0, i1}/i, m // {j0, j1}/j\n"},
+                         blocks = {"blocks", "N=1024 i0=128 i1=8 j0=128 j1=8 m=16",
+                                   BAND(WITHIN) " : 0\n",
+                                   "i0, j0, j1, i1:unroll, m:vec =>\n"
+                                   "    @o = {i0, i1}/i, m // {j0, j1}/j\n"};
+#undef WITHIN
+#undef BAND
+    at_arena *a = at_arena_new();
+    assert_true(estimate_of(a, &band).bytes[1] < 0.1 * estimate_of(a, &whole).bytes[1]);
+    assert_true(estimate_of(a, &blocks).sums_ns < 0.7 * estimate_of(a, &rows).sums_ns);
+    at_arena_free(a);
+}
+
 /* A shuffle whose vectors fill the places between each other is stored in whole registers: it takes
  * longer than a copy, and a fraction of one that stores each element by itself. */
 static void grouped_stores(void **state) {
@@ -632,6 +662,7 @@ int main(void) {
                                        cmocka_unit_test(blocks_of_a_sum),
                                        cmocka_unit_test(long_axes),
                                        cmocka_unit_test(grouped_stores),
+                                       cmocka_unit_test(diagonals),
                                        cmocka_unit_test(used_up),
                                        cmocka_unit_test(rows_apart),
                                        cmocka_unit_test(turned_squares),
