@@ -2,20 +2,29 @@
  */
 #include "tuners/model.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
 enum {
-    SAMPLED = 8192,  /* points that are looked at first; a smaller space is looked at whole */
     POOL = 2048,     /* kept: the cheapest, */
     BY_CHANCE = 512, /* and so many others, should costs be wrong: of a sum half of them the
                         cheapest of each part */
-    STARTS = 32,     /* the best of these are left for their neighbours */
-    STEPS = 3,       /* so many times */
-    MANY_KNOBS = 10, /* with more, that would leave most of them as chance had them: */
-    SAMPLED_OF_MANY = 1024, /* fewer are looked at, and */
-    ROUNDS = 4              /* so often each knob of the cheapest is turned, while it helps */
+    STEPS = 3,       /* so many times the best are left for their neighbours */
+    MANY_KNOBS = 10  /* with more, that would leave most of them as chance had them */
 };
+
+/* How many points are looked at. */
+typedef struct effort {
+    int sampled; /* first; a smaller space is looked at whole */
+    int starts;  /* the best, that are left for their neighbours */
+    /* With many knobs: fewer are looked at, and in so many parts of a sum each knob of the cheapest
+     * is turned so often, while it helps. */
+    int sampled_of_many, parts, rounds;
+} effort;
+static const effort thorough = {8192, 32, 1024, INT_MAX, 4}, rough = {1024, 8, 256, 2, 2};
+
+static const effort *effort_of(const at_draft *d) { return d->is_rough ? &rough : &thorough; }
 
 typedef struct at_draft_cost {
     double log_cost;   /* INFINITY: none */
@@ -119,16 +128,19 @@ static point *sorted(at_draft *d, const at_numbering *listed) {
 
 /* Adds the neighbours of the cheapest, which chance has not come upon. */
 static void descend(at_draft *d, at_numbering *listed, at_numbering *left) {
-    int64_t starts[STARTS];
+    const int most = effort_of(d)->starts;
     int num = 0;
+    int64_t *starts = malloc(sizeof *starts * (size_t)most);
+    AT_NEED(starts);
     point *points = sorted(d, listed);
-    for (int i = 0; i < listed->len && num < STARTS; i++) {
+    for (int i = 0; i < listed->len && num < most; i++) {
         if (at_number_of(left, points[i].index) >= 0) continue;
         at_number_add(left, points[i].index);
         starts[num++] = points[i].index;
     }
     free(points);
     at_add_neighbours(d->book, starts, num, listed);
+    free(starts);
 }
 
 /* The cheapest of a point, whose digits these are, and those that differ in one of its knobs. */
@@ -157,7 +169,7 @@ static void turn_knobs(at_draft *d, int64_t index, at_numbering *listed) {
     int64_t *digits = malloc(sizeof *digits * (size_t)(knobs + 1));
     AT_NEED(digits);
     int64_t before = -1;
-    for (int round = 0; round < ROUNDS && before != index; round++) {
+    for (int round = 0; round < effort_of(d)->rounds && before != index; round++) {
         before = index;
         for (int k = first; k < knobs; k++) {
             at_space_digits(s, index, digits);
@@ -174,17 +186,19 @@ static bool has_many_knobs(const at_space *s) {
     return many;
 }
 
-/* Those of the cheapest of the space, or of each part of a sum. */
+/* Those of the cheapest of the space, or of each of so many parts of a sum, the cheapest first. */
 static void turn_many(at_draft *d, at_numbering *listed) {
     const at_space *s = d->book->space;
-    const int parts = at_space_num_parts(s), n = listed->len;
+    const int parts = at_space_num_parts(s), n = listed->len, most = effort_of(d)->parts;
+    int turned = 0;
     bool *seen = calloc((size_t)parts + 1, sizeof *seen);
     AT_NEED(seen);
     point *points = sorted(d, listed);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n && turned < most; i++) {
         const int part = parts ? at_space_part_of(s, points[i].index) : 0;
         if (seen[part]) continue;
         seen[part] = true;
+        turned++;
         turn_knobs(d, points[i].index, listed);
     }
     free(points);
@@ -229,8 +243,9 @@ static void keep_some(const at_draft *d, const at_numbering *listed, at_numberin
 void at_draft_make(at_draft *d, at_rng *rng) {
     at_numbering listed = {0}, left = {0}, kept = {0};
     const double trust = d->trust;
+    const effort *o = effort_of(d);
     const bool many = has_many_knobs(d->book->space);
-    bool all = sample(d, many ? SAMPLED_OF_MANY : SAMPLED, rng, &listed);
+    bool all = sample(d, many ? o->sampled_of_many : o->sampled, rng, &listed);
     /* By costs as they are, then as other tasks correct them. */
     for (int corrected = 0; corrected < 1 + (d->learned != NULL); corrected++) {
         d->trust = corrected;

@@ -43,7 +43,7 @@ at_drafted *at_drafted_new(at_book *book, at_rows *rows, const at_tuner_options 
     AT_NEED(d);
     *d = (at_drafted){.book = book,
                       .rows = rows,
-                      .draft = {.book = book, .costs = o->costs},
+                      .draft = {.book = book, .costs = o->costs, .is_rough = o->is_rough},
                       .start = o->start ? *o->start : -1,
                       .start_leads = o->start_leads,
                       .fit = *fit,

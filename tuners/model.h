@@ -39,6 +39,7 @@ const float *at_rows_of(const at_rows *r, int64_t index); /* needed before; vali
 typedef struct at_draft {
     const at_book *book;
     at_costs costs;
+    bool is_rough;                    /* fewer points are looked at */
     struct at_learned_costs *learned; /* NULL: no other task tells */
     double trust;                     /* in that: 0 to 1 */
     at_numbering known;               /* whose cost was asked for */

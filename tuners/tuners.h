@@ -80,6 +80,7 @@ typedef struct at_tuner_options {
     int num_settings;
     at_features features;
     at_costs costs;
+    bool is_rough; /* xgb with costs: about the cheapest is enough, in a quarter of the time */
     const int64_t *start;      /* xgb with costs: a point of its first plan. NULL: none. Copied */
     bool start_leads;          /* it is the first trial, else the last of that plan */
     const at_history *history; /* xgb; NULL: none */

@@ -16,9 +16,9 @@ static const double exact = 0.95;
 static double weighed(const at_estimate *e) { return e->waits ? e->ns / exact : e->ns; }
 
 /* What the default tuner would try first; how many. */
-static int first_proposals(const at_task *task, at_cost_model *costs, int64_t *out) {
+static int first_proposals(const at_task *task, at_cost_model *costs, bool roughly, int64_t *out) {
     at_tuner *tuner;
-    const at_tuner_options to = {.costs = at_costs_of(costs)};
+    const at_tuner_options to = {.costs = at_costs_of(costs), .is_rough = roughly};
     if (at_tuner_new(at_tuner_default(), at_task_space(task), &to, &tuner, NULL) != AT_OK) return 0;
     int n = at_tuner_next(tuner, out, PROPOSALS);
     at_tuner_free(tuner);
@@ -37,14 +37,15 @@ static bool is_valid(const at_task *task, int64_t index) {
 }
 
 static at_status pick(at_arena *a, const at_engine_options *o, const at_task *task,
-                      at_cost_model *costs, at_config *out, double *time_s, at_error *err) {
+                      at_cost_model *costs, bool roughly, at_config *out, double *time_s,
+                      at_error *err) {
     int64_t proposals[PROPOSALS], best = -1;
     double least = INFINITY, costs_ns = INFINITY;
     at_estimate e;
     AT_TRY(at_task_default_config(
         a, task, at_engine_target_for(o, at_task_compute(task))->default_lanes, out, err));
     if (at_cost_config(costs, out, &e)) costs_ns = e.ns, least = weighed(&e) * enough;
-    int n = first_proposals(task, costs, proposals);
+    int n = first_proposals(task, costs, roughly, proposals);
     for (int i = 0; i < n; i++) {
         if (!at_cost_point(costs, proposals[i], &e) || weighed(&e) >= least ||
             !is_valid(task, proposals[i]))
@@ -61,7 +62,7 @@ static at_status pick(at_arena *a, const at_engine_options *o, const at_task *ta
 at_status at_config_pick(at_arena *a, const at_engine_options *o, const at_task *task,
                          at_config *out, double *time_s, at_error *err) {
     at_cost_model *costs = at_cost_model_new(task, o);
-    at_status s = pick(a, o, task, costs, out, time_s, err);
+    at_status s = pick(a, o, task, costs, false, out, time_s, err);
     at_cost_model_free(costs);
     return s;
 }
@@ -71,7 +72,7 @@ double at_config_cost(const at_engine_options *o, const at_task *task) {
     at_config config;
     double time_s;
     at_cost_model *costs = at_cost_model_built_in(task, o);
-    if (pick(a, o, task, costs, &config, &time_s, NULL) != AT_OK) time_s = INFINITY;
+    if (pick(a, o, task, costs, true, &config, &time_s, NULL) != AT_OK) time_s = INFINITY;
     at_cost_model_free(costs);
     at_arena_free(a);
     return time_s;
