@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 static bool is_ours(const char *name) {
-    static const char *const beginnings[] = {"agent-", "network-", "reference-"};
-    for (int i = 0; i < 3; i++)
+    static const char *const beginnings[] = {"agent-", "network-", "picks-", "reference-"};
+    for (int i = 0; i < 4; i++)
         if (!strncmp(name, beginnings[i], strlen(beginnings[i]))) return true;
     return false;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/measure/target_here.h"
 #include "engine/search/config_cost.h"
+#include "engine/search/kept_picks.h"
 
 enum { PROPOSALS = 16 };
 /* The default is seldom bad: another one has to be faster by so much. */
@@ -36,44 +37,54 @@ static bool is_valid(const at_task *task, int64_t index) {
     return valid;
 }
 
-static at_status pick(at_arena *a, const at_engine_options *o, const at_task *task,
-                      at_cost_model *costs, bool roughly, at_config *out, double *time_s,
-                      at_error *err) {
-    int64_t proposals[PROPOSALS], best = -1;
-    double least = INFINITY, costs_ns = INFINITY;
+/* The best of the proposals and of the default, whose configuration this is. */
+static at_kept_pick best_of(const at_task *task, at_cost_model *costs, bool roughly,
+                            const at_config *standard) {
+    int64_t proposals[PROPOSALS];
+    at_kept_pick best = {.index = -1, .ns = INFINITY};
+    double least = INFINITY;
     at_estimate e;
-    AT_TRY(at_task_default_config(
-        a, task, at_engine_target_for(o, at_task_compute(task))->default_lanes, out, err));
-    if (at_cost_config(costs, out, &e)) costs_ns = e.ns, least = weighed(&e) * enough;
+    if (at_cost_config(costs, standard, &e)) best.ns = e.ns, least = weighed(&e) * enough;
     int n = first_proposals(task, costs, roughly, proposals);
     for (int i = 0; i < n; i++) {
         if (!at_cost_point(costs, proposals[i], &e) || weighed(&e) >= least ||
             !is_valid(task, proposals[i]))
             continue;
-        best = proposals[i];
+        best = (at_kept_pick){proposals[i], e.ns};
         least = weighed(&e);
-        costs_ns = e.ns;
     }
-    *time_s = costs_ns * 1e-9;
-    if (best < 0) return AT_OK;
-    return at_config_at(a, at_task_space(task), best, out, err);
+    return best;
+}
+
+/* everywhere: by speeds that are built in, about. */
+static at_status pick(at_arena *a, const at_engine_options *o, const at_task *task, bool everywhere,
+                      at_config *out, double *time_s, at_error *err) {
+    at_kept_pick best;
+    char key[33];
+    AT_TRY(at_task_default_config(
+        a, task, at_engine_target_for(o, at_task_compute(task))->default_lanes, out, err));
+    const bool has_key = at_pick_key(o, task, out, everywhere, key);
+    if (!has_key || !at_pick_kept(key, &best) || (best.index >= 0 && !is_valid(task, best.index))) {
+        at_cost_model *costs =
+            everywhere ? at_cost_model_built_in(task, o) : at_cost_model_new(task, o);
+        best = best_of(task, costs, everywhere, out);
+        at_cost_model_free(costs);
+        if (has_key && !at_halts()) at_pick_keep(key, &best);
+    }
+    *time_s = best.ns * 1e-9;
+    return best.index < 0 ? AT_OK : at_config_at(a, at_task_space(task), best.index, out, err);
 }
 
 at_status at_config_pick(at_arena *a, const at_engine_options *o, const at_task *task,
                          at_config *out, double *time_s, at_error *err) {
-    at_cost_model *costs = at_cost_model_new(task, o);
-    at_status s = pick(a, o, task, costs, false, out, time_s, err);
-    at_cost_model_free(costs);
-    return s;
+    return pick(a, o, task, false, out, time_s, err);
 }
 
 double at_config_cost(const at_engine_options *o, const at_task *task) {
     at_arena *a = at_arena_new();
     at_config config;
     double time_s;
-    at_cost_model *costs = at_cost_model_built_in(task, o);
-    if (pick(a, o, task, costs, true, &config, &time_s, NULL) != AT_OK) time_s = INFINITY;
-    at_cost_model_free(costs);
+    if (pick(a, o, task, true, &config, &time_s, NULL) != AT_OK) time_s = INFINITY;
     at_arena_free(a);
     return time_s;
 }

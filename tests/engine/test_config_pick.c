@@ -7,9 +7,14 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine/engine.h"
 #include "engine/measure/target_here.h"
+#include "engine/search/kept_picks.h"
 #include "tests/any_task.h"
 #include "tests/arena.h"
 
@@ -44,6 +49,52 @@ static void picks(void **state) {
     pick_of("examples/te/matmul_add.te", "N=36,L=40,M=64");
 }
 
+/* What was picked once is read from the user's cache folder, where nothing that it depends on is
+ * another; what cannot be of the space is worked out anew. */
+static void kept(void **state) {
+    (void)state;
+    char *text, folder[] = "/tmp/autotune-picks-XXXXXX";
+    const char *path = at_format(arena, "%s/autotune/picks-1", mkdtemp(folder));
+    at_task *task = any_task(arena, "dense", "M=64,N=96,K=48");
+    at_engine_options o = {0};
+    at_config first, again, standard;
+    double first_s, again_s;
+    size_t len;
+    at_error err;
+    char key[33];
+    assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    const int lanes = at_engine_target(&o)->default_lanes;
+    assert_int_equal(at_task_default_config(arena, task, lanes, &standard, &err), AT_OK);
+    assert_int_equal(at_config_pick(arena, &o, task, &first, &first_s, &err), AT_OK);
+    if (!at_pick_key(&o, task, &standard, false, key)) skip(); /* linked without a build id */
+    assert_int_equal(at_read_file(arena, path, 4096, &text, &len, &err), AT_OK);
+    assert_int_equal(len, strlen(text));
+    assert_true(!strncmp(text, key, 32) && strchr(text, '\n') == text + len - 1);
+
+    const struct {
+        const char *line; /* behind the key */
+        bool counts;
+    } lines[] = {{"0 0x1p+3", true},        {"-1 0x1p+3", true}, {"0 0x1p+3 ", false},
+                 {"999999999999 1", false}, {"0", false},        {"-2 1", false},
+                 {"zero 1", false},         {"0 -1", false}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const char *line = at_format(arena, "%s %s\n", key, lines[i].line);
+        assert_int_equal(at_write_file(path, line, strlen(line), &err), AT_OK);
+        assert_int_equal(chmod(path, 0600), 0);
+        assert_int_equal(at_config_pick(arena, &o, task, &again, &again_s, &err), AT_OK);
+        if (lines[i].counts) assert_true(again_s == 8e-9);
+        else assert_true(again_s == first_s && again.index == first.index);
+    }
+    /* Cold weights are other estimates. */
+    o.cache = AT_CACHE_WEIGHTS_COLD;
+    assert_int_equal(at_config_pick(arena, &o, task, &again, &again_s, &err), AT_OK);
+    assert_true(again_s >= first_s);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(at_format(arena, "%s/autotune", folder)), 0);
+    assert_int_equal(rmdir(folder), 0);
+    setenv("XDG_CACHE_HOME", "/nowhere", 1);
+}
+
 /* Estimates are of the instruction set that the session's kernels are of: of bytes that a CPU has
  * dot products for, not of its set for floats. */
 static void estimates_know_types(void **state) {
@@ -67,7 +118,8 @@ static void estimates_know_types(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(picks),
+    setenv("XDG_CACHE_HOME", "/nowhere", 1); /* whatever the user has in his own */
+    const struct CMUnitTest tests[] = {cmocka_unit_test(picks), cmocka_unit_test(kept),
                                        cmocka_unit_test(estimates_know_types)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
