@@ -11,7 +11,8 @@ enum {
     MOST_TERMS = 1 << 13,
     MOST_READ = 4,   /* elements, by one term */
     MOST_RUNS = 64,  /* that the elements of the tensor are */
-    FEW = 8,         /* elements of it that are chosen */
+    FEW = 8,         /* elements of it that are chosen, */
+    MANY = 48,       /* and at some places, as counts want */
     MOST_SHARING = 8 /* terms that read one of them */
 };
 
@@ -38,7 +39,7 @@ struct data_few {
     int tensor;
     double quiet;
     AT_VEC(at_placed) runs;
-    unit units[FEW];
+    unit units[MANY];
     int num;
     double lo, hi, grain;
     double all_others; /* 0 to 1: elements of other tensors lie there between their ends; -1: they
@@ -291,8 +292,9 @@ static bool find_range(data_few *f, unit *u) {
 }
 
 data_few *data_few_new(data_place *p, int stage, const int64_t *index, int tensor) {
-    enum { TRIED = 4 * FEW };
+    enum { TRIED = 4, EACH = 4 };
     const at_tensor *t = &p->r->c->tensors[stage];
+    const int most = p->count % EACH ? FEW : MANY;
     data_few *f = AT_NEW(p->scratch, data_few);
     f->p = p, f->stage = stage, f->terms = 1;
     f->in = AT_NEW(p->scratch, data_place);
@@ -307,8 +309,8 @@ data_few *data_few_new(data_place *p, int stage, const int64_t *index, int tenso
     }
     if (f->terms < 1 || f->terms > MOST_TERMS || !read_terms(f) || !find_tensor(f, tensor))
         return NULL;
-    for (int i = 0; i < TRIED && f->num < FEW; i++)
-        add_unit(f, data_place_of(i + p->number, f->terms));
+    for (int i = 0; i < TRIED * most && f->num < most; i++)
+        add_unit(f, data_place_of(i + p->number + p->count, f->terms));
     for (int i = 0; i < f->num; i++)
         if (!find_range(f, &f->units[i])) return NULL;
     return f->grain > 0 ? f : NULL;

@@ -222,6 +222,9 @@ static void see(eval_ctx *ctx, const at_expr *e, double value) {
     data_place *p = ctx->user;
     if (e->op == AT_X_FLOAT) return;
     p->is_rounded |= !is_float(value);
+    p->largest = fmax(p->largest, fabs(value));
+    p->operations++;
+    p->calls |= e->op == AT_X_CALL;
     for (int i = 0; i < e->nargs && !at_op_compares(e->op); i++)
         p->is_rounded |= e->arg[i]->op == AT_X_FLOAT && !is_float(e->arg[i]->number);
 }

@@ -49,6 +49,9 @@ struct data_place {
     bool is_open;       /* it reads what cannot be moved, or more than may keep its value */
     bool sees_rounding; /* is_rounded: some float that was worked out is another one in 32 bits */
     bool is_rounded;
+    bool calls;     /* and a function was called, */
+    double largest; /* how large values were at most, */
+    int operations; /* and of how many */
     /* A sum as an element; false: it is none. NULL: no sum is. */
     bool (*read_sum)(data_place *p, int stage, const int64_t *index, data_element *out);
     /* Within a sum, the value of an element that is no stage's. NULL: it is not within one. */

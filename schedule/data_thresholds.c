@@ -185,15 +185,37 @@ static bool is_seen(data_place *p, const decision *d, data_element *x, const tur
     return any;
 }
 
+/* What decides, and how it is worked out. */
+static bool see_difference(data_place *p, const decision *d, double *by) {
+    p->sees_rounding = true;
+    p->is_rounded = p->calls = false;
+    p->largest = p->operations = 0;
+    const bool is_known = difference(p, d, by);
+    p->sees_rounding = false;
+    return is_known;
+}
+
 /* Is what decides worked out without rounding there? */
 static bool is_exact_there(data_place *p, const decision *d) {
     double by;
-    if (!p->r->is_exact) return false;
-    p->sees_rounding = true;
-    p->is_rounded = false;
-    const bool is_known = difference(p, d, &by);
-    p->sees_rounding = false;
-    return is_known && !p->is_rounded;
+    return p->r->is_exact && see_difference(p, d, &by) && !p->is_rounded;
+}
+
+/* Moves the element, on its side of the turn, so little away that no kernel's roundings make it
+ * turn there. false: this is no less than the nearest of those further away. */
+static bool move_beyond_rounding(data_place *p, const decision *d, data_element *x, const turn *at,
+                                 int side) {
+    const double from = side ? at->lo : at->hi, far = value_at(p, x, at, BESIDE + side);
+    double by, of_from, of_far;
+    x->value = from;
+    if (!p->r->is_exact || !see_difference(p, d, &of_from) || p->calls) return false;
+    const double apart = ldexp(p->largest * 4 * (p->operations + 4), -24);
+    x->value = far;
+    if (!difference(p, d, &of_far) || !(fabs(of_far) > apart) || of_far == of_from) return false;
+    x->value = data_place_nearest(
+        p, x, from + (far - from) * (2 * apart - fabs(of_from)) / (fabs(of_far) - fabs(of_from)));
+    return difference(p, d, &by) && fabs(by) > apart && (by > 0) == (of_far > 0) &&
+           fabs(x->value - from) < fabs(far - from);
 }
 
 /* Does the value make what is beside the turn? Where results are rounded within limits kernels may
@@ -203,7 +225,8 @@ static bool choose_value(data_place *p, const decision *d, data_element *x, cons
     const bool takes_all = p->r->c->in_steps || x->few || data_place_grain(p, x) > 0 ||
                            (d->kind == COMPARES && data_compares_unrounded(p->r, d->e));
     x->value = value_at(p, x, at, number);
-    if (!takes_all && number < BESIDE && !is_exact_there(p, d))
+    if (!takes_all && number < BESIDE && !is_exact_there(p, d) &&
+        !(number < 2 && move_beyond_rounding(p, d, x, at, number % 2)))
         x->value = value_at(p, x, at, BESIDE + choose(p, CHOOSE_AWAY, KINDS - BESIDE));
     return !x->few || data_few_make(x->few, x->value);
 }

@@ -242,6 +242,34 @@ static void of_few_sums(void **state) {
     ALL(all);
 }
 
+/* Sums of terms that have one size each, of which it takes many. */
+static void counted(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args M=9, K=200\nx[M, K] : input\n"
+         "s[m:M] : s32 = sum(k:K) (x[m, k] > 0 ? 1 : 0)\ny[m:M] : u8 = s[m] > 37 ? 255 : 0\n",
+         {{"> 37", ">= 37"}, {"> 37", "> 38"}}},
+        {"args M=9, K=300\nx[M, K] : input u8\n"
+         "s[m:M] : s32 = sum(k:K) (x[m, k] > 99 ? 1 : 0)\ny[m:M] : u8 = s[m] >= 41 ? 255 : 0\n",
+         {{">= 41", "> 41"}, {">= 41", "> 39"}}},
+    };
+    ALL(all);
+}
+
+/* Behind operations that round, elements lie just so far from the turn that no order of operations
+ * matters. */
+static void beyond_rounding(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args T=300\nx[T] : input\nz[T] : input\ny[t:T] = x[t]*0.3 > z[t]*0.7 ? x[t] : z[t]\n",
+         {{"0.7", "0.70002"}, {"0.7", "0.69998"}, {"0.3", "0.30001"}}},
+        {"args T=300\nx[T] : input\nz[T] : input\n"
+         "y[t:T] = x[t]*0.3 + z[t]*0.1 < 0.9 ? 1 : 0\n",
+         {{"0.9", "0.90003"}, {"0.9", "0.89997"}}},
+    };
+    ALL(all);
+}
+
 /* What no integer of 32 bits holds: a conversion that does not saturate makes anything of it. */
 static void beyond_32_bits(void **state) {
     (void)state;
@@ -270,6 +298,10 @@ static void otherwise(void **state) {
          "a[t:T] = sum(k:K) (0.3 >= x[t, k] - z[k] ? 1 : 0)\ny[t:T] = 30 - a[t]\n"},
         {"args T=200\nx[T] : input\nz[T] : input\ny[t:T] = x[t]*0.7 < z[t] ? 1 : 0\n",
          "args T=200\nx[T] : input\nz[T] : input\ny[t:T] = x[t]*0.7 - z[t] < 0 ? 1 : 0\n"},
+        {"args T=300\nx[T] : input\nz[T] : input\n"
+         "y[t:T] = x[t]*0.3 + z[t]*0.1 < 0.9 ? 1 : 0\n",
+         "args T=300\nx[T] : input\nz[T] : input\n"
+         "y[t:T] = (x[t]*3.0 + z[t])*0.1 - 0.9 < 0 ? 1 : 0\n"},
         {"args M=2, N=3, K=64\nx[M, K] : input u8\nw[N, K] : weight u8\n"
          "s[m:M, n:N] : s32 = sum(k:K) (x[m, k] - 128)*(w[n, k] - 117)\n"
          "y[m:M, n:N] : s8 = round(s[m, n]*0.0078125)\n",
@@ -552,7 +584,8 @@ int main(void) {
         cmocka_unit_test(otherwise),       cmocka_unit_test(rounded),
         cmocka_unit_test(so_far),          cmocka_unit_test(in_any_order),
         cmocka_unit_test(turned),          cmocka_unit_test(elsewhere),
-        cmocka_unit_test(in_one_lane),     cmocka_unit_test(added),
+        cmocka_unit_test(in_one_lane),     cmocka_unit_test(counted),
+        cmocka_unit_test(beyond_rounding), cmocka_unit_test(added),
         cmocka_unit_test(nearest)};
     return cmocka_run_group_tests_name("run/thresholds", tests, NULL, NULL);
 }
