@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    MOST_TERMS = 1 << 13,
+    MOST_TERMS = 1 << 16,
     MOST_READ = 4,   /* elements, by one term */
     MOST_RUNS = 64,  /* that the elements of the tensor are */
     FEW = 8,         /* elements of it that are chosen, */
@@ -56,6 +56,14 @@ static double between_ends(const data_few *f, const data_element *x, double shar
     return data_place_nearest(f->p, x, lo + (hi - lo) * share);
 }
 
+/* Is it one of the elements that make terms 0? */
+static bool is_own(const data_few *f, int t, int64_t offset) {
+    bool any = false;
+    for (int i = 0; i < f->runs.len && t == f->tensor && !any; i++)
+        any = data_is_in(&f->runs.data[i], offset);
+    return any;
+}
+
 static double value_in(const data_few *f, int t, int64_t offset) {
     for (int i = 0; i < f->num; i++) {
         const unit *u = &f->units[i];
@@ -63,7 +71,7 @@ static double value_in(const data_few *f, int t, int64_t offset) {
         if (u->has_other && u->other.tensor == t && u->other.offset == offset)
             return u->other.value;
     }
-    if (t == f->tensor) return f->quiet;
+    if (is_own(f, t, offset)) return f->quiet;
     const data_element x = data_place_element(f->p, t, offset);
     return x.is_fixed || f->all_others < 0 ? x.value : between_ends(f, &x, f->all_others);
 }
@@ -106,23 +114,33 @@ static bool read_terms(data_few *f) {
     return true;
 }
 
-/* The element of the tensor that a term reads; -1: none; -2: several. */
+/* The first element of the tensor that a term reads; -1: none. */
 static int64_t read_by(const data_few *f, int64_t k, int tensor) {
     int64_t at = -1;
-    for (int i = 0; i < f->reads[k].num; i++)
-        if (f->reads[k].tensor[i] == tensor) at = at < 0 ? f->reads[k].offset[i] : -2;
+    for (int i = 0; i < f->reads[k].num && at < 0; i++)
+        if (f->reads[k].tensor[i] == tensor) at = f->reads[k].offset[i];
     return at;
+}
+
+/* Of several elements of the tensor in one term, does the first alone lie in the runs? */
+static bool are_apart(const data_few *f) {
+    for (int64_t k = 0; k < f->terms; k++) {
+        int own = 0;
+        for (int i = 0; i < f->reads[k].num; i++)
+            own += is_own(f, f->reads[k].tensor[i], f->reads[k].offset[i]);
+        if (own > 1) return false;
+    }
+    return true;
 }
 
 /* ---- what makes terms 0 ---------------------------------------------------------------------- */
 
-/* The tensor's elements as runs that nothing else has; false: they are several of one term, or too
- * many runs. */
+/* The tensor's elements as runs that nothing else has; false: several of one term lie in them, or
+ * they are too many runs. */
 static bool find_runs(data_few *f) {
     int64_t *at = AT_NEW_ARRAY(f->p->scratch, int64_t, f->terms), n = 0;
     for (int64_t k = 0; k < f->terms; k++) {
         const int64_t offset = read_by(f, k, f->tensor);
-        if (offset == -2) return false;
         if (offset >= 0) at[n++] = offset;
     }
     qsort(at, (size_t)n, sizeof *at, at_compare_ints);
@@ -141,7 +159,7 @@ static bool find_runs(data_few *f) {
     bool any = false;
     for (int i = 0; i < f->runs.len && !any; i++)
         any = data_taken_any(f->p->taken, &f->runs.data[i]);
-    return n > 0 && !any;
+    return n > 0 && !any && are_apart(f);
 }
 
 /* Are terms 0, the first, the last and some between, whatever the other elements are? */
@@ -237,7 +255,7 @@ static bool add_unit(data_few *f, int64_t k) {
     for (int i = 0; i < f->reads[k].num; i++) {
         const data_element x =
             data_place_element(f->p, f->reads[k].tensor[i], f->reads[k].offset[i]);
-        if (x.tensor == f->tensor || x.is_fixed || u.has_other) continue;
+        if (is_own(f, x.tensor, x.offset) || x.is_fixed || u.has_other) continue;
         u.has_other = true;
         u.other = x;
     }

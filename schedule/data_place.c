@@ -63,7 +63,7 @@ void data_take(data_taken *x, at_placed one) {
     note(x, x->draw->extremes.len - 1);
 }
 
-static bool is_in(const at_placed *run, int64_t offset) {
+bool data_is_in(const at_placed *run, int64_t offset) {
     const int64_t from = offset - run->offset;
     return from >= 0 && from % run->step == 0 && from / run->step <= run->more;
 }
@@ -75,7 +75,7 @@ static const at_placed *find_placed(const data_taken *x, int tensor, int64_t off
     for (int i = 0; i < x->runs.len; i++) {
         const int of = x->runs.data[i];
         const at_placed *run = &x->draw->extremes.data[of];
-        if (run->tensor == tensor && of > number && is_in(run, offset)) number = of;
+        if (run->tensor == tensor && of > number && data_is_in(run, offset)) number = of;
     }
     return number < 0 ? NULL : &x->draw->extremes.data[number];
 }
@@ -86,8 +86,8 @@ static bool meet(const at_placed *x, const at_placed *y) {
     if (x->tensor != y->tensor || x->offset > y->offset + y->more * y_step ||
         y->offset > x->offset + x->more * x_step)
         return false;
-    if (!x->more) return !y->more || is_in(y, x->offset);
-    if (!y->more) return is_in(x, y->offset);
+    if (!x->more) return !y->more || data_is_in(y, x->offset);
+    if (!y->more) return data_is_in(x, y->offset);
     return x_step != y_step || (x->offset - y->offset) % x_step == 0;
 }
 

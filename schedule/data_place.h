@@ -78,6 +78,7 @@ void data_place_put_one(data_place *p, at_placed one);
 
 /* In a round. */
 data_taken *data_taken_new(const data_ruler *r, at_draw *draw, int round);
+bool data_is_in(const at_placed *run, int64_t offset);
 /* Is any element of a run? */
 bool data_taken_any(const data_taken *taken, const at_placed *run);
 void data_take(data_taken *taken, at_placed one);

@@ -440,7 +440,9 @@ static void plant(data_place *p, decision d) {
     const int64_t most = most_places(p), before = p->placed[p->number];
     int64_t done = 0;
     p->work = 0;
-    for (int64_t n = 0; done < most && n < 2 * most + LEAST_PLACES && p->work < most_work; n++) {
+    for (int64_t n = 0; done < most && n < 2 * most + LEAST_PLACES &&
+                        (p->work < most_work || (most_work && n < 2 * FEW_PLACES));
+         n++) {
         done += plant_at(p, &d);
         p->placed[p->number] = before + done;
         if (n > MOST_FAILED && !done) break;

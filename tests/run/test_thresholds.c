@@ -242,6 +242,20 @@ static void of_few_sums(void **state) {
     ALL(all);
 }
 
+/* Of many terms, or with two elements of one tensor in each. */
+static void of_long_sums(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args M=4, N=8, K=10000\nx[M, K] : input s8\nw[N, K] : weight s8\n" SUM
+         "y[m:M, n:N] : s8 = s[m, n] >= 1000 ? 1 : 0\n",
+         {{">=", ">"}, {"1000", "999"}, {"1000", "1001"}}},
+        {"args M=5, K=64\nx[M, K] : input s8\ns[m:M, n:M] : s32 = sum(k:K) x[m, k]*x[n, k]\n"
+         "y[m:M, n:M] : s8 = s[m, n] >= 1000 ? 1 : 0\n",
+         {{">=", ">"}, {"1000", "999"}, {"1000", "1001"}}},
+    };
+    ALL(all);
+}
+
 /* Sums of terms that have one size each, of which it takes many. */
 static void counted(void **state) {
     (void)state;
@@ -584,8 +598,8 @@ int main(void) {
         cmocka_unit_test(otherwise),       cmocka_unit_test(rounded),
         cmocka_unit_test(so_far),          cmocka_unit_test(in_any_order),
         cmocka_unit_test(turned),          cmocka_unit_test(elsewhere),
-        cmocka_unit_test(in_one_lane),     cmocka_unit_test(counted),
-        cmocka_unit_test(beyond_rounding), cmocka_unit_test(added),
-        cmocka_unit_test(nearest)};
+        cmocka_unit_test(in_one_lane),     cmocka_unit_test(of_long_sums),
+        cmocka_unit_test(counted),         cmocka_unit_test(beyond_rounding),
+        cmocka_unit_test(added),           cmocka_unit_test(nearest)};
     return cmocka_run_group_tests_name("run/thresholds", tests, NULL, NULL);
 }
