@@ -99,6 +99,8 @@ const at_aff *at_aff_min(at_low *l, const at_aff *x, const at_aff *y);
 const at_aff *at_aff_max(at_low *l, const at_aff *x, const at_aff *y);
 const at_aff *at_aff_mul(at_low *l, const at_aff *x, const at_aff *y);
 const at_aff *at_aff_load(at_low *l, int tensor, const at_aff *address);
+/* An opaque symbol's value of other operands. */
+const at_aff *at_aff_remade(at_low *l, const at_sym *s, const at_aff *of, const at_aff *of2);
 /* x with sym replaced by y, inside opaque symbols too. */
 const at_aff *at_aff_subst(at_low *l, const at_aff *x, int sym, const at_aff *y);
 /* x with reads of index tensors that stay inside them wherever the loops go, so that they may stand

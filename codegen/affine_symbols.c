@@ -161,6 +161,16 @@ static bool may_hold(const at_low *l, at_mask deps, int sym) {
     return (deps & needs) == needs;
 }
 
+const at_aff *at_aff_remade(at_low *l, const at_sym *s, const at_aff *of, const at_aff *of2) {
+    switch (s->kind) {
+    case AT_SYM_DIV: return at_aff_div(l, of, s->by);
+    case AT_SYM_LOAD: return at_aff_load(l, s->tensor, of);
+    case AT_SYM_MIN: return at_aff_min(l, of, of2);
+    case AT_SYM_MUL: return at_aff_mul(l, of, of2);
+    default: return at_aff_max(l, of, of2);
+    }
+}
+
 const at_aff *at_aff_subst(at_low *l, const at_aff *x, int sym, const at_aff *y) {
     if (!may_hold(l, at_aff_deps(l, x), sym)) return x;
     const at_aff *z = at_aff_const(l, x->c);
@@ -172,13 +182,7 @@ const at_aff *at_aff_subst(at_low *l, const at_aff *x, int sym, const at_aff *y)
         else {
             const at_aff *of = at_aff_subst(l, s.of, sym, y);
             const at_aff *of2 = s.of2 ? at_aff_subst(l, s.of2, sym, y) : NULL;
-            switch (s.kind) {
-            case AT_SYM_DIV: v = at_aff_div(l, of, s.by); break;
-            case AT_SYM_LOAD: v = at_aff_load(l, s.tensor, of); break;
-            case AT_SYM_MIN: v = at_aff_min(l, of, of2); break;
-            case AT_SYM_MUL: v = at_aff_mul(l, of, of2); break;
-            default: v = at_aff_max(l, of, of2); break;
-            }
+            v = at_aff_remade(l, &s, of, of2);
         }
         z = at_aff_add_times(l, z, v, x->t[i].k);
     }
@@ -199,23 +203,14 @@ const at_aff *at_aff_inside(at_low *l, const at_aff *x, const at_buffer *buffers
         const at_sym s = l->syms.data[x->t[i].sym];
         const at_aff *of = s.of ? at_aff_inside(l, s.of, buffers) : NULL;
         const at_aff *of2 = s.of2 ? at_aff_inside(l, s.of2, buffers) : NULL;
-        const at_aff *v = at_aff_sym(l, x->t[i].sym);
-        int64_t lo, hi, last;
-        switch (s.kind) {
-        case AT_SYM_LOOP: break;
-        case AT_SYM_DIV: v = at_aff_div(l, of, s.by); break;
-        case AT_SYM_MIN: v = at_aff_min(l, of, of2); break;
-        case AT_SYM_MAX: v = at_aff_max(l, of, of2); break;
-        case AT_SYM_MUL: v = at_aff_mul(l, of, of2); break;
-        case AT_SYM_LOAD:
-            last = buffers[s.tensor].elements - 1;
+        int64_t lo, hi, last = s.kind == AT_SYM_LOAD ? buffers[s.tensor].elements - 1 : -1;
+        if (last >= 0 && !buffers[s.tensor].has_all && !is_unbounded(l, of)) {
             at_aff_range(l, of, &lo, &hi);
-            if (last >= 0 && !buffers[s.tensor].has_all && !is_unbounded(l, of)) {
-                if (hi > last) of = at_aff_min(l, of, at_aff_const(l, last));
-                if (lo < 0) of = at_aff_max(l, of, at_aff_const(l, 0));
-            }
-            v = at_aff_load(l, s.tensor, of);
+            if (hi > last) of = at_aff_min(l, of, at_aff_const(l, last));
+            if (lo < 0) of = at_aff_max(l, of, at_aff_const(l, 0));
         }
+        const at_aff *v = at_aff_sym(l, x->t[i].sym);
+        if (s.kind != AT_SYM_LOOP) v = at_aff_remade(l, &s, of, of2);
         z = at_aff_add_times(l, z, v, x->t[i].k);
     }
     return z;

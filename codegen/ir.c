@@ -332,23 +332,34 @@ bool at_aff_is_sure(at_low *l, const at_aff *x, const at_fact *facts) {
     return false;
 }
 
-/* Addresses whose reads of index tensors at_aff_inside has kept in them, without what the facts
- * make needless: a tile takes entries at affine addresses only. */
+/* Where an entry stands, without the bound of at_aff_inside where ranges and facts make it
+ * needless.
+ */
+static const at_aff *without_bound(at_low *l, const at_aff *of, const at_fact *facts) {
+    if (of->n != 1 || of->c || of->t[0].k != 1) return of;
+    const at_sym s = l->syms.data[of->t[0].sym];
+    if (s.kind != AT_SYM_MIN && s.kind != AT_SYM_MAX) return of;
+    const at_aff *room = at_aff_sub(l, s.of2, s.of);
+    return at_aff_is_sure(l, s.kind == AT_SYM_MIN ? room : at_aff_scale(l, room, -1), facts)
+               ? without_bound(l, s.of, facts)
+               : of;
+}
+
+/* An address whose reads of index tensors, which may stand in others and in bounds, have no
+ * needless bound of their own: a tile takes entries at affine addresses only. */
 static const at_aff *unclamped(at_low *l, const at_aff *x, const at_fact *facts) {
-    for (int i = 0; facts && i < x->n; i++) {
-        const at_sym read = l->syms.data[x->t[i].sym];
-        if (read.kind != AT_SYM_LOAD || read.of->n != 1 || read.of->c || read.of->t[0].k != 1)
-            continue;
-        const at_sym s = l->syms.data[read.of->t[0].sym];
-        if (s.kind != AT_SYM_MIN && s.kind != AT_SYM_MAX) continue;
-        const at_aff *room = at_aff_sub(l, s.of2, s.of);
-        if (!at_aff_is_sure(l, s.kind == AT_SYM_MIN ? room : at_aff_scale(l, room, -1), facts))
-            continue;
-        const at_aff *plain = at_aff_load(l, read.tensor, s.of);
-        plain = at_aff_sub(l, plain, at_aff_sym(l, x->t[i].sym));
-        return unclamped(l, at_aff_add_times(l, x, plain, x->t[i].k), facts);
+    if (!x || !at_aff_reads(l, x)) return x;
+    const at_aff *z = at_aff_const(l, x->c);
+    for (int i = 0; i < x->n; i++) {
+        const at_sym s = l->syms.data[x->t[i].sym];
+        const at_aff *v = at_aff_sym(l, x->t[i].sym);
+        const at_aff *of = s.kind == AT_SYM_LOAD ? without_bound(l, s.of, facts) : s.of;
+        of = unclamped(l, of, facts);
+        const at_aff *of2 = unclamped(l, s.of2, facts);
+        if (of != s.of || of2 != s.of2) v = at_aff_remade(l, &s, of, of2);
+        z = at_aff_add_times(l, z, v, x->t[i].k);
     }
-    return x;
+    return at_aff_equal(x, z) ? x : z;
 }
 
 const at_value *at_value_new(at_low *l, at_value v) { return at_copy(l->arena, &v, sizeof v); }

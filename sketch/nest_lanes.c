@@ -107,6 +107,22 @@ static bool has_short_rows(const sketch_state *s, int stage) {
            f->extent[1] <= SHORT_ROW && f->extent[0] >= SHORT_ROW;
 }
 
+/* The axis of rows of which a tile has several, since calls for each cost too much beside a short
+ * one; -1: there is none. Beside other stages short rows alone are worth a knob. */
+static int rows_of_tile(const sketch_state *s, int stage, at_part_limit *limit) {
+    enum { MOST = 16, LEAST_ROWS = 8 };
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int last = s->facts->compute->tensors[stage].num_axes - 1;
+    int k = last - 1;
+    while (k > 0 && f->extent[k] == 1) k--;
+    if (k < 0 || f->steps || f->extent[last] > LONG_ROW / 2 || f->extent[k] < LEAST_ROWS ||
+        (sketch_stages(s) > 1 && !has_short_rows(s, stage)))
+        return -1;
+    const int most = (int)(2 * LONG_ROW / f->extent[last]);
+    limit->wide = limit->narrow = most < MOST ? most : MOST;
+    return k;
+}
+
 /* Vectors of a row that rows up to so many further along axis k read, too; windows: another of
  * their reads. */
 static bool reads_again(const at_stage_facts *f, const at_access *x, int k, int axes,
@@ -188,20 +204,19 @@ static at_status make_shared(sketch_state *s, int stage, int k, const char *oute
 
 at_status nest_make_plain(sketch_state *s, int stage, const nest_choice *c) {
     (void)c;
-    static const at_part_limit rows = {.wide = 16, .narrow = 16};
+    at_part_limit rows = {0};
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    int last = t->num_axes - 1, shared = shared_rows(s, stage);
+    const int last = t->num_axes - 1, shared = shared_rows(s, stage),
+              row = rows_of_tile(s, stage, &rows);
     const char *outer, *parts[2];
     if (s->facts->of[stage].inner_steps >> last & 1) return AT_OK; /* in its plain loops */
     if (is_one_long_row(s, stage)) return make_long_row(s, stage);
     AT_TRY(sketch_vectors(s, stage, &outer));
     if (s->facts->of[stage].inner_steps) return AT_OK;
     if (outer && shared >= 0) return make_shared(s, stage, shared, outer);
-    if (has_short_rows(s, stage)) {
-        AT_TRY(sketch_split_by(s, t->name, t->axes[0].name, "1 4 16 64", rows, parts));
-        return sketch_mark(s, t->name, parts[0], AT_ANN_PARA);
-    }
     const char *first = sketch_first_loop(s, stage);
+    if (row >= 0) AT_TRY(sketch_split_by(s, t->name, t->axes[row].name, "1 4 16 64", rows, parts));
+    if (row >= 0 && !strcmp(first, t->axes[row].name)) first = parts[0];
     const bool is_last = first && !strcmp(first, t->axes[last].name);
     if (!first || (!outer && is_last)) return AT_OK;
     return sketch_mark(s, t->name, is_last ? outer : first, AT_ANN_PARA);

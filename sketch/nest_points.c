@@ -235,6 +235,19 @@ static int64_t step_of(const at_stage_facts *f, int p) {
     return step;
 }
 
+/* Is a point a whole register of what lies side by side and sums nothing? It is a row. */
+static bool are_rows(const sketch_state *s, int stage) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const int last = t->num_axes - 1;
+    if (t->num_reduce || f->extent[last] < POINT_MOST_PARTS ||
+        at_expr_find(t->body, at_facts_calls, NULL))
+        return false;
+    for (int i = 0; i < f->num_accesses; i++)
+        if (f->access[i].stride[last] < 0 || f->access[i].stride[last] > 1) return false;
+    return true;
+}
+
 /* The axis of a stage's points, before the axes of their parts; -1: it has none. */
 static int points_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
@@ -247,6 +260,7 @@ static int points_of(const sketch_state *s, int stage) {
     if (terms <= 0 || terms > POINT_MOST_TERMS || terms * (double)parts > POINT_MOST_WRITTEN)
         return -1;
     if (parts == 1 && tile_vector_of(s, stage) >= 0) return -1; /* a tile is better */
+    if (parts > 1 && are_rows(s, stage)) return -1;
     /* Registers of narrower elements are not stored apart; lanes of a sum are of 32 bits. */
     if (parts > 1 && !t->num_reduce && at_type_bytes(t->type) != 4) return -1;
     return step_of(f, p) >= (parts > 1 ? 0 : 2) ? p : -1;

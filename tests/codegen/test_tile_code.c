@@ -64,6 +64,13 @@ static const program programs[] = {
      "    @o = n\n"
      "n:vec =>\n"
      "    @u = n\n"},
+    /* the same where blocks of lanes end beyond the axis, and one entry bounds another's place */
+    {"gathered_tail", "M=3 N=45 T=41 no=3 ni=16",
+     "x[T] : input\n"
+     "i[M, N] : index\n"
+     "o[m:M, n:N] = x[i[m, n]] + x[min(i[m, n] + 1, T - 1)]\n",
+     "m, no, ni:vec =>\n"
+     "    @o = m, {no, ni}/n\n"},
     /* rows to columns, and what no square of four covers; either loop inside */
     {"turn", "Y=11 X=22", "a[Y, X] : input\nb[x:X, y:Y] = a[y, x]\n",
      "x, y:vec =>\n"
@@ -100,15 +107,32 @@ static int count_ops(const at_low *l, at_tile_kind kind) {
     return n;
 }
 
+static const program *program_named(const char *name) {
+    int i = 0;
+    while (strcmp(programs[i].name, name) != 0) i++;
+    return &programs[i];
+}
+
+/* No lane reads by itself because a block of lanes would end beyond an axis. */
+static void tails_are_gathered(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_low *l = lowered_for(a, program_named("gathered_tail"), AT_DIALECT_TCC,
+                            at_target_find("avx512"), "tiles");
+    assert_int_equal(count_ops(l, AT_T_GATHER), 3 * 3 * 2); /* rows, vectors of each, reads */
+    for (int i = 0; i < l->tiles.len; i++)
+        for (int j = 0; j < l->tiles.data[i]->num_ops; j++)
+            assert_true(l->tiles.data[i]->ops[j].lanes != 1);
+    at_arena_free(a);
+}
+
 /* Where the instructions have it, what lanes read at such places stays in vectors. */
 static void bounded_places_are_gathered(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
     const at_target *targets[] = {at_target_find("avx2"), at_target_find("avx512")};
-    int i = 0;
-    while (strcmp(programs[i].name, "bounded") != 0) i++;
     for (int k = 0; k < 2; k++) {
-        at_low *l = lowered_for(a, &programs[i], AT_DIALECT_TCC, targets[k], "tiles");
+        at_low *l = lowered_for(a, program_named("bounded"), AT_DIALECT_TCC, targets[k], "tiles");
         assert_int_equal(count_ops(l, AT_T_GATHER),
                          4 * ((45 + targets[k]->lanes - 1) / targets[k]->lanes));
         assert_true(count_ops(l, AT_T_INT_MIN) > 0);
@@ -162,6 +186,7 @@ static void programs_neon(void **state) { (void)state, programs_run(at_target_fi
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tails_are_gathered),
         cmocka_unit_test(bounded_places_are_gathered),
         cmocka_unit_test(far_places_are_not_gathered),
         cmocka_unit_test(programs_scalar),

@@ -27,6 +27,20 @@ static void want_two(maker *m, bool store, const char *mnemonic, const char *reg
     WANT(m, "%s %s,%s", mnemonic, store ? mem : reg, store ? reg : mem);
 }
 
+/* A store of the first n lanes of eight: no mask, but pieces. */
+static void want_first(maker *m, const at_tile_op *op, int n, const char *x) {
+    const int done = n > 4 ? 4 : 0, left = n - done;
+    if (done) {
+        WANT(m, "vmovups %s,%s", wanted_memory(m, op, 16, 0), x);
+        WANT(m, "vextractf128 xmm15,%s,0x1", wanted_vector(m, op->a, 32));
+        m->mask_now = 0;
+        x = "xmm15";
+    }
+    if (left == 1) WANT(m, "vmovss %s,%s", wanted_memory(m, op, 4, 4 * done), x);
+    else WANT(m, "vmovq %s,%s", wanted_memory(m, op, 8, 4 * done), x);
+    if (left == 3) WANT(m, "vextractps %s,%s,0x2", wanted_memory(m, op, 4, 4 * done + 8), x);
+}
+
 static void want_move(maker *m, const at_tile_op *op) {
     bool store = op->kind == AT_T_STORE, v = wanted_has_vex(m->t.target);
     int n = op->lanes, r = store ? op->a : op->dst;
@@ -41,13 +55,14 @@ static void want_move(maker *m, const at_tile_op *op) {
         const char *z = wanted_vector(m, r, 64), *mem = wanted_memory(m, op, 64, 0);
         if (store) WANT(m, "vmovups %s{k%d},%s", mem, m->mask[n], z);
         else WANT(m, "vmovups %s{k%d}{z},%s", z, m->mask[n], mem);
+    } else if (m->t.target->lanes == 8 && store) {
+        want_first(m, op, n, x);
     } else if (m->t.target->lanes == 8 && n == 2) {
-        want_two(m, store, "vmovq", x, wanted_memory(m, op, 8, 0));
+        WANT(m, "vmovq %s,%s", x, wanted_memory(m, op, 8, 0));
     } else if (m->t.target->lanes == 8) {
-        const char *y = wanted_vector(m, r, 32), *mem = wanted_memory(m, op, 32, 0);
         if (m->mask_now != n) WANT(m, "vmovups ymm15,mask of %d", n);
         m->mask_now = n;
-        WANT(m, "vmaskmovps %s,ymm15,%s", store ? mem : y, store ? y : mem);
+        WANT(m, "vmaskmovps %s,ymm15,%s", wanted_vector(m, r, 32), wanted_memory(m, op, 32, 0));
     } else {
         if (!store) WANT(m, "xorps %s,%s", x, x);
         want_two(m, store, "movlps", x, wanted_memory(m, op, 8, 0));

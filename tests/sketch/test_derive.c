@@ -270,6 +270,33 @@ static void rows_of_windows(void **state) {
     at_arena_free(a);
 }
 
+/* Several short rows of a copy are one tile, whose last part is lanes; sixteen elements side by
+ * side are a row, not a point whose parts are far apart in lanes. */
+static void rows_of_copies(void **state) {
+    (void)state;
+    static const char crop[] = "args H=250, W=250\nx[H, W] : input\n"
+                               "y[h:H-6, w:W-6] = x[h + 3, w + 3]\n",
+                      pad[] = "args C=64, H=14, W=14\nx[C, H, W] : input\n"
+                              "y[c:C, h:H+2, w:W+2] = 0 < h && h <= H && 0 < w && w <= W "
+                              "? x[c, h - 1, w - 1] : 0\n";
+    static const struct {
+        const char *text, *args, *loops;
+    } cases[] = {
+        {crop, "", "h0:para, h1, w0, w1:vec "},
+        {crop, "H=9,W=250", "h:para, w0, w1:vec "}, /* too few */
+        {crop, "H=250,W=2000", "h:para, w0, w1:vec "},
+        {pad, "", "c:para, h0, h1, w0, w1:vec "},
+        {pad, "H=15,W=15", "c:para, h0, h1, w0, w1:vec "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_arena *a = at_arena_new();
+        const at_task *t = task_of_text(a, "copy.te", cases[i].text, cases[i].args);
+        const char *tree = at_sketch_of_task(t, at_task_default_sketch(t, 16))->s->tree_text;
+        assert_string_equal(loops_of(a, tree, "y"), cases[i].loops);
+        at_arena_free(a);
+    }
+}
+
 /* What no tile takes with it goes in vectors by itself: behind dot products whose reader calls a
  * function, behind points, behind what goes on from step to step. Lanes go along groups of two or
  * three. */
@@ -630,6 +657,7 @@ int main(void) {
                                        cmocka_unit_test(terms_of_two_sums),
                                        cmocka_unit_test(chains_of_neighbours),
                                        cmocka_unit_test(rows_of_windows),
+                                       cmocka_unit_test(rows_of_copies),
                                        cmocka_unit_test(conditions_on_points),
                                        cmocka_unit_test(loops_around_leaves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
