@@ -26,6 +26,11 @@
  *
  *     i, k => @s = i // k      ->      i:para, k0, k1:vec => @s = i // {k0, k1}/k
  *
+ * Several short sums are a tile, some of which are joined together:
+ *
+ *     i, k => @s = i // k      ->      i0:para, i1, k0, i2:unroll, k1:vec => @s = {i0, i1, i2}/i //
+ * {k0, k1}/k
+ *
  * One over lists, whose bounds are data, has them along the list, in one of two sketches; in the
  * other one, which is the first where lists are short, term follows term:
  *
@@ -108,19 +113,31 @@ static bool has_short_rows(const sketch_state *s, int stage) {
 }
 
 /* The axis of rows of which a tile has several, since calls for each cost too much beside a short
- * one; -1: there is none. Beside other stages short rows alone are worth a knob. */
-static int rows_of_tile(const sketch_state *s, int stage, at_part_limit *limit) {
+ * one of so many elements or terms; -1: there is none. Beside other stages short rows alone are
+ * worth a knob. */
+static int rows_of_tile(const sketch_state *s, int stage, int axes, double length,
+                        at_part_limit *limit) {
     enum { MOST = 16, LEAST_ROWS = 8 };
     const at_stage_facts *f = &s->facts->of[stage];
-    const int last = s->facts->compute->tensors[stage].num_axes - 1;
-    int k = last - 1;
+    int k = axes - 1;
     while (k > 0 && f->extent[k] == 1) k--;
-    if (k < 0 || f->steps || f->extent[last] > LONG_ROW / 2 || f->extent[k] < LEAST_ROWS ||
+    if (k < 0 || f->steps || length > LONG_ROW / 2 || f->extent[k] < LEAST_ROWS ||
         (sketch_stages(s) > 1 && !has_short_rows(s, stage)))
         return -1;
-    const int most = (int)(2 * LONG_ROW / f->extent[last]);
+    const int most = (int)(2 * LONG_ROW / length);
     limit->wide = limit->narrow = most < MOST ? most : MOST;
     return k;
+}
+
+/* Splits the loop of such an axis; its outer part is *first where it was the first loop. */
+static at_status split_rows_of_tile(sketch_state *s, int stage, int axis, at_part_limit limit,
+                                    const char **first) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const char *parts[2];
+    if (axis < 0) return AT_OK;
+    AT_TRY(sketch_split_by(s, t->name, t->axes[axis].name, "1 4 16 64", limit, parts));
+    if (!strcmp(*first, t->axes[axis].name)) *first = parts[0];
+    return AT_OK;
 }
 
 /* Vectors of a row that rows up to so many further along axis k read, too; windows: another of
@@ -207,16 +224,15 @@ at_status nest_make_plain(sketch_state *s, int stage, const nest_choice *c) {
     at_part_limit rows = {0};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = t->num_axes - 1, shared = shared_rows(s, stage),
-              row = rows_of_tile(s, stage, &rows);
-    const char *outer, *parts[2];
+              row = rows_of_tile(s, stage, last, (double)s->facts->of[stage].extent[last], &rows);
+    const char *outer;
     if (s->facts->of[stage].inner_steps >> last & 1) return AT_OK; /* in its plain loops */
     if (is_one_long_row(s, stage)) return make_long_row(s, stage);
     AT_TRY(sketch_vectors(s, stage, &outer));
     if (s->facts->of[stage].inner_steps) return AT_OK;
     if (outer && shared >= 0) return make_shared(s, stage, shared, outer);
     const char *first = sketch_first_loop(s, stage);
-    if (row >= 0) AT_TRY(sketch_split_by(s, t->name, t->axes[row].name, "1 4 16 64", rows, parts));
-    if (row >= 0 && !strcmp(first, t->axes[row].name)) first = parts[0];
+    AT_TRY(split_rows_of_tile(s, stage, row, rows, &first));
     const bool is_last = first && !strcmp(first, t->axes[last].name);
     if (!first || (!outer && is_last)) return AT_OK;
     return sketch_mark(s, t->name, is_last ? outer : first, AT_ANN_PARA);
@@ -307,14 +323,51 @@ static at_status share_out(sketch_state *s, int stage) {
     return sketch_mark(s, s->facts->compute->tensors[stage].name, first, AT_ANN_PARA);
 }
 
+/* The axis of rows that a tile has several of, of short sums along the last reduction; -1: none,
+ * as where entries say which rows are read. */
+static int short_sums_of(const sketch_state *s, int stage, int vec, at_part_limit *limit) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    const double terms = tile_terms_of(s, stage);
+    if (terms <= 0 || sketch_stages(s) > 1 || vec != t->num_axes + t->num_reduce - 1) return -1;
+    for (int i = 0; i < f->num_accesses; i++)
+        if (!f->access[i].known || f->access[i].by_entry) return -1;
+    return rows_of_tile(s, stage, t->num_axes, terms, limit);
+}
+
+/* Of short sums along the last reduction, which is lanes within `outer`, a tile has several rows:
+ * four of them end with their lanes joined together. */
+static at_status make_rows_of_sums(sketch_state *s, int stage, int row, int most,
+                                   const char *outer) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8 16 | 1 4 8"};
+    const at_part_limit limits[] = {
+        {0}, {.wide = most / 4, .narrow = most / 4}, {.wide = 4, .narrow = 4}};
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const char *first = sketch_first_loop(s, stage), *parts[3];
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    int n = 0;
+    AT_TRY(sketch_split(s, t->name, t->axes[row].name, 3, &spec, limits, parts));
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce - 1; k++)
+        order.names[n++] = t->axes[k].name;
+    order.names[n++] = outer;
+    order.names[n] = parts[2];
+    AT_TRY(sketch_step(s, &order));
+    AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_UNROLL));
+    return sketch_mark(s, t->name, strcmp(first, t->axes[row].name) ? first : parts[0],
+                       AT_ANN_PARA);
+}
+
 at_status nest_make_lanes(sketch_state *s, int stage, const nest_choice *c) {
     static const at_part_limit eight = {.vectors = 8};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const sketch_edit *first = s->last;
     const char *parts[2] = {NULL, c->vec < 0 ? NULL : t->axes[c->vec].name};
-    if (c->vec >= 0 && !t->axes[c->vec].begin)
-        AT_TRY(sketch_split_by(s, t->name, parts[1], "8 16 32 64 128 256", eight, parts));
+    const bool is_list = c->vec < 0 || t->axes[c->vec].begin;
+    at_part_limit rows;
+    const int row = is_list ? -1 : short_sums_of(s, stage, c->vec, &rows);
+    if (!is_list) AT_TRY(sketch_split_by(s, t->name, parts[1], "8 16 32 64 128 256", eight, parts));
     if (c->vec >= 0) AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC));
+    if (row >= 0) return make_rows_of_sums(s, stage, row, rows.wide, parts[0]);
     AT_TRY(share_out(s, stage));
     for (int i = 0; i < c->num_with; i++)
         AT_TRY(sketch_sum_beside(s, t->name, c->with[i], parts[0], first));

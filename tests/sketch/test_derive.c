@@ -278,7 +278,8 @@ static void rows_of_copies(void **state) {
                                "y[h:H-6, w:W-6] = x[h + 3, w + 3]\n",
                       pad[] = "args C=64, H=14, W=14\nx[C, H, W] : input\n"
                               "y[c:C, h:H+2, w:W+2] = 0 < h && h <= H && 0 < w && w <= W "
-                              "? x[c, h - 1, w - 1] : 0\n";
+                              "? x[c, h - 1, w - 1] : 0\n",
+                      sums[] = "args M=2000, N=30\na[M, N] : input\ny[m:M] = sum(n:N) a[m, n]\n";
     static const struct {
         const char *text, *args, *loops;
     } cases[] = {
@@ -287,6 +288,8 @@ static void rows_of_copies(void **state) {
         {crop, "H=250,W=2000", "h:para, w0, w1:vec "},
         {pad, "", "c:para, h0, h1, w0, w1:vec "},
         {pad, "H=15,W=15", "c:para, h0, h1, w0, w1:vec "},
+        {sums, "", "m0:para, m1, n0, m2:unroll, n1:vec "},
+        {sums, "N=1000", "m:para, n0, n1:vec "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_arena *a = at_arena_new();
