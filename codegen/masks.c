@@ -128,10 +128,26 @@ static bool is_mask_atom(const masker *m, const at_aff *atom, mask_atom *out) {
            lies_inside(m, s.tensor, s.of);
 }
 
+/* x >= 0 && -x >= 0 */
+static bool is_equation(const masker *m, const at_cond *c) {
+    return c->op == AT_C_AND && c->a->op == AT_C_ATOM && c->b->op == AT_C_ATOM &&
+           at_cond_decide(m->l, c->a, m->facts) == AT_C_ATOM &&
+           at_aff_equal(c->a->atom, at_aff_scale(m->l, c->b->atom, -1));
+}
+
+/* Is an entry, the same for all lanes, compared with numbers that lie side by side? A cut of the
+ * lanes would leave three runs, of which one is a single element. */
+static bool meets_one_lane(const masker *m, const at_cond *c) {
+    mask_atom x;
+    return is_equation(m, c) && is_mask_atom(m, c->a->atom, &x) && x.entry >= 0 &&
+           step_of(m, c->a->atom) == -x.k;
+}
+
 /* Is all that keeps it undecided entries and places, and one of them another in each lane? */
 static bool is_mask(const masker *m, const at_cond *c, bool *by_lanes) {
     mask_atom x;
     if (at_cond_decide(m->l, c, m->facts) != AT_C_ATOM) return true;
+    *by_lanes |= meets_one_lane(m, c);
     if (c->op != AT_C_ATOM)
         return is_mask(m, c->a, by_lanes) && (!c->b || is_mask(m, c->b, by_lanes));
     if (!is_mask_atom(m, c->atom, &x)) return false;
@@ -167,13 +183,6 @@ static const at_value *mask_of_atom(const masker *m, const at_aff *atom, bool eq
     if (equal) return at_value_binary(l, AT_V_EQUAL, entry, other);
     return x.k > 0 ? at_value_binary(l, AT_V_AT_MOST, other, entry)
                    : at_value_binary(l, AT_V_AT_MOST, entry, other);
-}
-
-/* x >= 0 && -x >= 0 */
-static bool is_equation(const masker *m, const at_cond *c) {
-    return c->op == AT_C_AND && c->a->op == AT_C_ATOM && c->b->op == AT_C_ATOM &&
-           at_cond_decide(m->l, c->a, m->facts) == AT_C_ATOM &&
-           at_aff_equal(c->a->atom, at_aff_scale(m->l, c->b->atom, -1));
 }
 
 static const at_value *mask_of(const masker *m, const at_cond *c) {
@@ -226,11 +235,18 @@ static bool is_open(at_low *l, const at_value *v, const at_fact *facts) {
     return (v->a && is_open(l, v->a, facts)) || (v->b && is_open(l, v->b, facts));
 }
 
-bool at_masks_serve(at_low *l, const at_ir *list, const at_fact *facts, at_mask lanes) {
+static bool reads_entries(const at_low *l, const at_cond *c) {
+    if (c->op == AT_C_ATOM) return at_aff_reads(l, c->atom);
+    return (c->a && reads_entries(l, c->a)) || (c->b && reads_entries(l, c->b));
+}
+
+bool at_masks_serve(at_low *l, const at_ir *list, const at_fact *facts, at_mask lanes, bool tails) {
     bool serve = true;
     for (const at_ir *n = list; n && serve; n = n->next) {
         if (n->kind == AT_IR_STMT) {
-            serve = (!n->stmt.guard || at_cond_decide(l, n->stmt.guard, facts) != AT_C_ATOM) &&
+            const at_cond *guard = n->stmt.guard;
+            serve = (!guard || (tails && !reads_entries(l, guard)) ||
+                     at_cond_decide(l, guard, facts) != AT_C_ATOM) &&
                     !is_open(l, at_value_with_masks(l, n->stmt.val, facts, lanes), facts);
             continue;
         }
@@ -238,7 +254,8 @@ bool at_masks_serve(at_low *l, const at_ir *list, const at_fact *facts, at_mask 
         const bool is_vector =
             n->loop.ann == AT_ANN_VEC && at_loop_is_fixed(n) && l->target->lanes > 1;
         at_sym old = at_range_enter(l, n);
-        serve = at_masks_serve(l, n->child, facts, lanes | (is_vector ? AT_BIT(n->loop.sym) : 0));
+        serve = at_masks_serve(l, n->child, facts, lanes | (is_vector ? AT_BIT(n->loop.sym) : 0),
+                               tails);
         at_range_leave(l, n, old);
     }
     return serve;

@@ -36,9 +36,9 @@ const at_aff *at_cut_versions(at_low *l, int copies, const at_ir *n, const at_fa
 const at_value *at_value_with_masks(at_low *l, const at_value *v, const at_fact *facts,
                                     at_mask lanes);
 
-/* Whether masks decide all conditions in a list that are open; no guard is. lanes: vector loops
- * around it. */
-bool at_masks_serve(at_low *l, const at_ir *list, const at_fact *facts, at_mask lanes);
+/* Whether masks decide all conditions in a list that are open; no guard is, unless tails: one may
+ * be that reads no entries. lanes: vector loops around it. */
+bool at_masks_serve(at_low *l, const at_ir *list, const at_fact *facts, at_mask lanes, bool tails);
 /* Whether it may be worked out in vain: it reads nothing outside of a tensor. */
 bool at_value_is_harmless(at_low *l, const at_value *v, const at_fact *facts);
 /* A condition that is the same for all terms of a sum in list, which stands in loop n, is asked of

@@ -255,8 +255,8 @@ static at_cut_action choose_alone(const atom_query *q, const asked *x) {
     const at_ir *n = q->at;
     const bool is_vector = n->loop.ann == AT_ANN_VEC && at_loop_is_fixed(n) &&
                            q->l->target->lanes > 1 && (x->deps & ~x->self);
-    return is_vector && at_masks_serve(q->l, n->child, q->facts, x->self) ? AT_CUT_LEAVE
-                                                                          : AT_CUT_IN_TWO;
+    return is_vector && at_masks_serve(q->l, n->child, q->facts, x->self, false) ? AT_CUT_LEAVE
+                                                                                 : AT_CUT_IN_TWO;
 }
 
 /* Loops further in, which are a tile's, decide it as well. */
@@ -283,7 +283,7 @@ static at_cut_action choose_around_loop(atom_query *q, const asked *x, const at_
     const bool is_mixed = is_already(AT_MIXED, x->written, q->facts);
     if (!is_single(further_in)) { /* a tile's loops: n and those around it decide together */
         const bool has_masks = n->loop.is_reduce && !at_aff_reads(l, x->atom) &&
-                               at_masks_serve(l, n->child, q->facts, 0);
+                               at_masks_serve(l, n->child, q->facts, 0, false);
         if ((is_long_sum(n) || has_masks) && !is_mixed) return AT_CUT_SET_APART;
         if (has_masks) return AT_CUT_LEAVE;
         return x->outside && !x->known && has_versions(q, x->written, x->without, further_in)
@@ -295,7 +295,7 @@ static at_cut_action choose_around_loop(atom_query *q, const asked *x, const at_
     const int64_t partial = num_partial(q, x->without, further_in);
     if (partial == 0 || partial == 1) return AT_CUT_SET_APART;
     const int64_t width = at_loop_trips(inner), trips = at_loop_trips(n);
-    return trips > width || (trips > 1 && at_masks_serve(l, n->child, q->facts, 0))
+    return trips > width || (trips > 1 && at_masks_serve(l, n->child, q->facts, 0, false))
                ? AT_CUT_SET_APART
                : AT_CUT_LEAVE;
 }
@@ -305,6 +305,9 @@ static at_cut_action choose(atom_query *q, const at_aff *atom) {
     const at_ir *n = q->at;
     const asked x = ask(q, atom);
     if (!(x.deps & (x.below | x.self))) return AT_CUT_AROUND;
+    if ((x.deps & x.below) && at_aff_reads(q->l, x.atom) && !at_ir_has_sum(n->child) &&
+        at_masks_serve(q->l, n->child, q->facts, 0, true))
+        return AT_CUT_LEAVE; /* lanes are compared with an entry, or their entries with a number */
     if (hides_in_quotient(q, x.atom)) {
         q->first = n->loop.lo;
         q->last = n->loop.hi - 1;

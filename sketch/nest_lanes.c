@@ -28,8 +28,7 @@
  *
  * Several short sums are a tile, some of which are joined together:
  *
- *     i, k => @s = i // k      ->      i0:para, i1, k0, i2:unroll, k1:vec => @s = {i0, i1, i2}/i //
- * {k0, k1}/k
+ *     i0:para, i1, k0, i2:unroll, k1:vec => @s = {i0, i1, i2}/i // {k0, k1}/k
  *
  * One over lists, whose bounds are data, has them along the list, in one of two sketches; in the
  * other one, which is the first where lists are short, term follows term:

@@ -160,6 +160,7 @@ static void operators(void **state) {
         {"tests/te/distances_of_parts", "N=13,M=37,K=9"},
         {"tests/te/scaled_product", "N=19,M=37,K=9,P=2"},
         {"tests/te/short_sums", "M=37,N=19"},
+        {"tests/te/one_hot", "M=19,V=37"},
         {"tests/te/cropped", "H=13,W=43,P=2,N=21"},
         {"tests/te/scaled_rows", "N=19,M=37,K=9"},
         {"tests/te/scale_then_conv2d", "N=1,H=5,W=7,CI=3,CO=17"},

@@ -71,6 +71,12 @@ static const program programs[] = {
      "o[m:M, n:N] = x[i[m, n]] + x[min(i[m, n] + 1, T - 1)]\n",
      "m, no, ni:vec =>\n"
      "    @o = m, {no, ni}/n\n"},
+    /* lanes of which an entry means one, at most */
+    {"one_hot", "M=3 V=45 vo=3 vi=16",
+     "i[M] : index\n"
+     "y[m:M, v:V] = i[m] == v ? 1 : 0\n",
+     "m, vo, vi:vec =>\n"
+     "    @y = m, {vo, vi}/v\n"},
     /* rows to columns, and what no square of four covers; either loop inside */
     {"turn", "Y=11 X=22", "a[Y, X] : input\nb[x:X, y:Y] = a[y, x]\n",
      "x, y:vec =>\n"
@@ -123,6 +129,18 @@ static void tails_are_gathered(void **state) {
     for (int i = 0; i < l->tiles.len; i++)
         for (int j = 0; j < l->tiles.data[i]->num_ops; j++)
             assert_true(l->tiles.data[i]->ops[j].lanes != 1);
+    at_arena_free(a);
+}
+
+/* All lanes are compared with the entry; none are stored one by one before and behind it. */
+static void one_lane_is_a_mask(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_low *l =
+        lowered_for(a, program_named("one_hot"), AT_DIALECT_TCC, at_target_find("avx512"), "tiles");
+    assert_int_equal(count_ops(l, AT_T_STORE), 3 * 3); /* rows, vectors of each */
+    assert_int_equal(count_ops(l, AT_T_EQUAL), 3 * 3);
+    for (int i = 0; i < l->tiles.len; i++) assert_int_equal(l->tiles.data[i]->num_trips, 0);
     at_arena_free(a);
 }
 
@@ -187,6 +205,7 @@ static void programs_neon(void **state) { (void)state, programs_run(at_target_fi
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tails_are_gathered),
+        cmocka_unit_test(one_lane_is_a_mask),
         cmocka_unit_test(bounded_places_are_gathered),
         cmocka_unit_test(far_places_are_not_gathered),
         cmocka_unit_test(programs_scalar),

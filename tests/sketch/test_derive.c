@@ -279,6 +279,8 @@ static void rows_of_copies(void **state) {
                       pad[] = "args C=64, H=14, W=14\nx[C, H, W] : input\n"
                               "y[c:C, h:H+2, w:W+2] = 0 < h && h <= H && 0 < w && w <= W "
                               "? x[c, h - 1, w - 1] : 0\n",
+                      unshuffle[] = "args C=3, H=33, W=33\nx[C, 3*H, 3*W] : input\n"
+                                    "y[c:9*C, h:H, w:W] = x[c/9, h*3 + c/3%3, w*3 + c%3]\n",
                       sums[] = "args M=2000, N=30\na[M, N] : input\ny[m:M] = sum(n:N) a[m, n]\n";
     static const struct {
         const char *text, *args, *loops;
@@ -288,6 +290,7 @@ static void rows_of_copies(void **state) {
         {crop, "H=250,W=2000", "h:para, w0, w1:vec "},
         {pad, "", "c:para, h0, h1, w0, w1:vec "},
         {pad, "H=15,W=15", "c:para, h0, h1, w0, w1:vec "},
+        {unshuffle, "", "c:para, h0, h1, w0, w1:vec "}, /* three apart: a load takes them */
         {sums, "", "m0:para, m1, n0, m2:unroll, n1:vec "},
         {sums, "N=1000", "m:para, n0, n1:vec "},
     };
