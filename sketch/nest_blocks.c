@@ -31,7 +31,8 @@ static int loaded_of(const sketch_state *s, int stage, const at_access *x) {
     const at_stage_facts *f = &s->facts->of[stage];
     int last = t->num_axes - 1, found = -1;
     if (!x->known || at_tensor_has_entries(&s->facts->compute->tensors[x->tensor]) ||
-        llabs(x->stride[last]) < BLOCK_LEAST_SIDE || f->divisor[last] || f->extent[last] < BLOCK_LEAST_SIDE)
+        llabs(x->stride[last]) < BLOCK_LEAST_SIDE || f->divisor[last] ||
+        f->extent[last] < BLOCK_LEAST_SIDE)
         return -1;
     for (int k = 0; k < last; k++)
         if (x->stride[k] == 1 && f->inner[k] >= BLOCK_LEAST_SIDE && !f->is_phase[k]) found = k;
