@@ -331,6 +331,13 @@ static void move(const text_subject *s, int64_t run, char **kept, bool back) {
     }
 }
 
+bool text_subject_take_run(text_subject *s, int64_t run) {
+    if (!s->cover.store || !s->cover.rule.again || run >= s->moved.runs) return false;
+    move(s, run, NULL, false);
+    expect(s, &s->cover, &s->right);
+    return true;
+}
+
 /* Limits lie so many bytes behind the right ones. */
 static bool outputs_differ(const text_subject *s, const char *right, const char *wrong,
                            int64_t bytes) {

@@ -50,6 +50,9 @@ bool text_subject_agrees(const at_dataset *d, int t, int64_t i, double got);
 /* The first draw holds ordinary numbers, from the second seed on special ones among them; of seed 0
  * what the worker gets. */
 void text_subject_fill_otherwise(text_subject *s, uint64_t seed);
+/* The cover has the inputs of a run with other numbers, and what its outputs should be; false:
+ * there is no such run. */
+bool text_subject_take_run(text_subject *s, int64_t run);
 /* Noticed: some element differs. The same: all bits of all outputs are equal on three draws of
  * ordinary and special values. m is made before and after. */
 typedef enum text_verdict { TEXT_NOTICED, TEXT_SAME, TEXT_NOT_NOTICED } text_verdict;
