@@ -17,9 +17,8 @@ static void add_params(at_arena *a, const at_foreign *f, const at_program *p, at
                             .role = outputs ? AT_PARAM_OUT : AT_PARAM_IN,
                             .tensor = t,
                             .type = x->type,
-                            .elements = 1,
+                            .elements = at_tensor_elements(x, p->extents[t]),
                             .in_kernel = true};
-            for (int i = 0; i < x->num_axes; i++) q->elements *= p->extents[t][i];
             q->before = 1 + at_compute_held(c, t);
             q->stays = q->before > 0 && !x->is_updated;
             for (int i = 0; i < f->num_outputs && outputs; i++)

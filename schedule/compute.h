@@ -184,5 +184,7 @@ int at_compute_find(const at_compute *c, const char *name); /* -1 if absent */
  * digits have fewer values than the axis they are of. values: by slot. */
 at_status at_compute_extents(at_arena *a, const at_compute *c, const int64_t *values,
                              int64_t ***out, at_error *err);
+/* How many elements a tensor has whose extents these are. */
+int64_t at_tensor_elements(const at_tensor *t, const int64_t *extents);
 
 #endif

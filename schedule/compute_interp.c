@@ -112,7 +112,7 @@ at_status at_compute_interpret_double(at_arena *a, const at_compute *c, const in
     AT_TRY(at_compute_extents(a, c, values, &extents, err));
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].role == AT_ROLE_STAGE && !data[t])
-            data[t] = AT_NEW_ARRAY(a, double, element_count(c, t, extents[t]));
+            data[t] = AT_NEW_ARRAY(a, double, at_tensor_elements(&c->tensors[t], extents[t]));
     interpreter in = {.ctx = {.compute = c,
                               .values = values,
                               .extents = extents,

@@ -67,7 +67,8 @@ static double hits_of(const data_ruler *r, const data_decision *d, double grain)
     if (n >= MOST_HITS && squares == 0 && mean != 0) return 0; /* all lie beside it */
     const double size = fmax(sqrt(squares / n), grain), far = mean / size,
                  share = exp(-far * far / 2) * grain / (size * sqrt(2 * M_PI));
-    return fmin(MOST_HITS, share * (double)element_count(r->c, d->stage, r->extents[d->stage]));
+    return fmin(MOST_HITS,
+                share * (double)at_tensor_elements(&r->c->tensors[d->stage], r->extents[d->stage]));
 }
 
 typedef struct levels {

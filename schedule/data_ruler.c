@@ -264,5 +264,5 @@ bool data_meets_extreme(data_ruler *r, int tensor) {
 }
 
 int64_t data_elements_of(const data_ruler *r, int t) {
-    return element_count(r->c, t, r->extents[t]);
+    return at_tensor_elements(&r->c->tensors[t], r->extents[t]);
 }

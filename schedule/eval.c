@@ -234,6 +234,9 @@ void allocate_stages(at_arena *a, const at_compute *c, int64_t *const *extents, 
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].role != AT_ROLE_STAGE) continue;
         else if (at_type_of(c->tensors[t].type)->is_int) {
-            if (!data[t].i) data[t].i = AT_NEW_ARRAY(a, int32_t, element_count(c, t, extents[t]));
-        } else if (!data[t].f) data[t].f = AT_NEW_ARRAY(a, float, element_count(c, t, extents[t]));
+            if (!data[t].i)
+                data[t].i =
+                    AT_NEW_ARRAY(a, int32_t, at_tensor_elements(&c->tensors[t], extents[t]));
+        } else if (!data[t].f)
+            data[t].f = AT_NEW_ARRAY(a, float, at_tensor_elements(&c->tensors[t], extents[t]));
 }

@@ -1,9 +1,9 @@
 /* schedule/extents.c: the numeric extents of a computation for given sizes. */
 #include "schedule/schedule_int.h"
 
-int64_t element_count(const at_compute *c, int tensor, const int64_t *extents) {
+int64_t at_tensor_elements(const at_tensor *t, const int64_t *extents) {
     int64_t n = 1;
-    for (int i = 0; i < c->tensors[tensor].num_axes; i++) n *= extents[i];
+    for (int i = 0; i < t->num_axes; i++) n *= extents[i];
     return n;
 }
 

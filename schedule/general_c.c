@@ -288,9 +288,9 @@ bool at_general_fits(const at_compute *c) {
 int64_t at_general_workspace(const at_general *g, int64_t *const *extents) {
     int64_t bytes = 0;
     for (int t = 0; t < g->compute->num_tensors; t++) {
-        int64_t n = element_bytes(g);
-        if (!is_kept(&g->compute->tensors[t])) continue;
-        for (int i = 0; i < g->compute->tensors[t].num_axes; i++) n *= extents[t][i];
+        const at_tensor *x = &g->compute->tensors[t];
+        if (!is_kept(x)) continue;
+        const int64_t n = element_bytes(g) * at_tensor_elements(x, extents[t]);
         bytes += (n + 63) / 64 * 64;
     }
     return bytes;

@@ -62,7 +62,7 @@ at_status at_compute_entry_ranges(at_arena *a, const at_compute *c, const int64_
     for (int t = 0; t < n; t++) {
         out[t] = found[t];
         if (c->tensors[t].role != AT_ROLE_INDEX || found[t].is_unknown) continue;
-        elements[t] = element_count(c, t, extents[t]);
+        elements[t] = at_tensor_elements(&c->tensors[t], extents[t]);
         data[t].i = AT_NEW_ARRAY(a, int32_t, elements[t]);
     }
     for (int t = 0; t < n; t++) {

@@ -411,7 +411,7 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
                 .data = AT_NEW_ARRAY(a, at_data, c->num_tensors)};
     for (int t = 0; t < c->num_tensors; t++) {
         out[t] = (at_index_range){0};
-        of_tensor[t] = element_count(c, t, extents[t]);
+        of_tensor[t] = at_tensor_elements(&c->tensors[t], extents[t]);
         if (c->tensors[t].role != AT_ROLE_INDEX) continue;
         is_packed[t] = at_index_is_packed(a, c, t);
         elements += of_tensor[t];

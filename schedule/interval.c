@@ -394,7 +394,7 @@ bounder bounder_of(at_arena *a, const at_compute *c, const int64_t *values, int6
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role != AT_ROLE_INDEX) continue;
         b.of_index[t] = (interval){INT32_MIN, INT32_MAX, false};
-        int64_t n = element_count(c, t, extents[t]);
+        int64_t n = at_tensor_elements(&c->tensors[t], extents[t]);
         const int32_t *x = data ? data[t].i : NULL;
         if (!x || n < 1) continue;
         interval r = at_point(x[0]);

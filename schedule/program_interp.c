@@ -216,7 +216,7 @@ at_status at_program_interpret(at_arena *a, const at_program *p, at_data *data, 
     stage_scopes(p, num_leaves, leaves, r.leaf_of, r.scope);
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role != AT_ROLE_STAGE) continue;
-        int64_t n = element_count(c, t, p->extents[t]);
+        int64_t n = at_tensor_elements(&c->tensors[t], p->extents[t]);
         const bool is_int = at_type_of(c->tensors[t].type)->is_int;
         for (int64_t i = 0; i < n; i++) {
             if (is_int) data[t].i[i] = INT32_MIN;

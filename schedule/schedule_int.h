@@ -123,8 +123,6 @@ struct eval_ctx {
 
 at_status eval_int(eval_ctx *ctx, const at_expr *e, int64_t *out);
 at_status eval_float(eval_ctx *ctx, const at_expr *e, double *out);
-/* Elements of a tensor; the extents are those of its spatial axes. */
-int64_t element_count(const at_compute *c, int tensor, const int64_t *extents);
 double load_element(const at_tensor *t, const at_data *data, int64_t offset);
 /* Stores an element as its type has it; is_whole: what is stored was worked out in integers. */
 void store_element(const at_tensor *t, bool is_whole, const at_data *data, int64_t offset,

@@ -293,12 +293,6 @@ void at_dataset_lay_given(at_dataset *d, int t) {
 
 /* ---- shapes that depend on the configuration ------------------------------------------------- */
 
-static int64_t elements(const at_tensor *t, const int64_t *extents) {
-    int64_t n = 1;
-    for (int i = 0; i < t->num_axes; i++) n *= extents[i];
-    return n;
-}
-
 static bool same_shape(const at_tensor *t, const int64_t *x, const int64_t *y) {
     return !memcmp(x, y, sizeof *x * (size_t)t->num_axes);
 }
@@ -307,7 +301,7 @@ const char *at_dataset_misfit(const at_dataset *d, int64_t *const *extents) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (!at_dataset_keeps(tensor) || same_shape(tensor, extents[t], d->extents[t])) continue;
-        if (!d->layouts[t] || elements(tensor, extents[t]) != at_dataset_elements(d, t))
+        if (!d->layouts[t] || at_tensor_elements(tensor, extents[t]) != at_dataset_elements(d, t))
             return tensor->name;
     }
     return NULL;

@@ -107,13 +107,14 @@ static int64_t declare_stages(naive *m, at_text *out) {
             floats += floats % 2;
             at_text_addf(out, "    double *E_%s = (double *)((float *)workspace + %lld);\n",
                          x->name, (long long)floats);
-            const int64_t count = naive_times(m, element_count(c, t, m->extents[t]), 2);
+            const int64_t count =
+                naive_times(m, at_tensor_elements(&c->tensors[t], m->extents[t]), 2);
             if (__builtin_add_overflow(floats, count, &floats)) naive_times(m, INT64_MAX, 2);
         }
         if (x->is_output || (x->role != AT_ROLE_STAGE && !projected)) continue;
         m->stage = t;
-        int64_t count =
-            projected ? naive_projected_count(m, t) : element_count(c, t, m->extents[t]);
+        int64_t count = projected ? naive_projected_count(m, t)
+                                  : at_tensor_elements(&c->tensors[t], m->extents[t]);
         const bool is_int = at_type_of(x->type)->is_int;
         const char *type = projected ? "unsigned long"
                            : is_int  ? "int"
@@ -136,7 +137,8 @@ static int64_t declare_stages(naive *m, at_text *out) {
         if (!naive_keeps_samples(m, t)) continue;
         at_text_addf(out, "    float *D_%s = (float *)workspace + %lld;\n", c->tensors[t].name,
                      (long long)floats);
-        const int64_t count = naive_times(m, element_count(c, t, m->extents[t]), NAIVE_SAMPLES);
+        const int64_t count =
+            naive_times(m, at_tensor_elements(&c->tensors[t], m->extents[t]), NAIVE_SAMPLES);
         if (__builtin_add_overflow(floats, count, &floats)) naive_times(m, INT64_MAX, 2);
     }
     return naive_times(m, floats, (int64_t)sizeof(float));

@@ -73,10 +73,7 @@ static at_status set_sizes(built *b, const random_program *p) {
 }
 
 int64_t build_elements(const built *b, int tensor) {
-    int64_t n = 1;
-    for (int i = 0; i < b->compute->tensors[tensor].num_axes; i++)
-        n *= b->program->extents[tensor][i];
-    return n;
+    return at_tensor_elements(&b->compute->tensors[tensor], b->program->extents[tensor]);
 }
 
 static int32_t edge(at_rng *rng) {

@@ -106,12 +106,6 @@ typedef struct built {
     at_kernel *kernel;
 } built;
 
-static int64_t elements(const at_tensor *t, const int64_t *extents) {
-    int64_t n = 1;
-    for (int i = 0; i < t->num_axes; i++) n *= extents[i];
-    return n;
-}
-
 /* Text to kernel, and the expected values on small integers. */
 static built *build(at_arena *a, const program *p, const at_target *target) {
     built *b = AT_NEW(a, built);
@@ -121,7 +115,7 @@ static built *build(at_arena *a, const program *p, const at_target *target) {
     CALL(at_compute_extents(a, b->compute, b->program->values, &extents, &err));
     b->data = AT_NEW_ARRAY(a, at_data, b->compute->num_tensors);
     for (int t = 0; t < b->compute->num_tensors; t++) {
-        int64_t n = elements(&b->compute->tensors[t], extents[t]);
+        int64_t n = at_tensor_elements(&b->compute->tensors[t], extents[t]);
         b->data[t].f = AT_NEW_ARRAY(a, float, n);
         for (int64_t i = 0; i < n; i++) b->data[t].f[i] = (float)((i * 7 + t) % 11 - 5);
     }

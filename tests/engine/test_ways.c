@@ -16,7 +16,7 @@ static const char *operands_of(at_arena *a, const at_task *plain, const at_task 
     const at_compute *c = at_task_compute(fused);
     at_text text = {0};
     for (int t = 0; t < c->num_tensors; t++) {
-        int64_t elements = 1, *values, **extents;
+        int64_t *values, **extents;
         at_error err;
         if (c->tensors[t].role == AT_ROLE_STAGE ||
             at_compute_find(at_task_compute(plain), c->tensors[t].name) >= 0)
@@ -24,7 +24,7 @@ static const char *operands_of(at_arena *a, const at_task *plain, const at_task 
         if (at_task_plain_values(a, fused, &values, &err) != AT_OK ||
             at_compute_extents(a, c, values, &extents, &err) != AT_OK)
             fail_msg("%s", err.text);
-        for (int i = 0; i < c->tensors[t].num_axes; i++) elements *= extents[t][i];
+        const int64_t elements = at_tensor_elements(&c->tensors[t], extents[t]);
         at_text_addf(&text, "%s[%lld] ", c->tensors[t].role == AT_ROLE_WEIGHT ? "weight" : "input",
                      (long long)elements);
     }

@@ -69,8 +69,7 @@ static void add_check(at_arena *a, at_text *out, int n, at_task *task) {
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *tensor = &c->tensors[t];
             if (output ? !tensor->is_output : tensor->role == AT_ROLE_STAGE) continue;
-            size[buf] = 1;
-            for (int i = 0; i < tensor->num_axes; i++) size[buf] *= extents[t][i];
+            size[buf] = at_tensor_elements(tensor, extents[t]);
             at_text_addf(out,
                          "    static %s b%d[%lld], w%d[%lld];\n    (void)w%d;\n"
                          "    if (elements[%d] != %lld) return -2;\n",

@@ -40,8 +40,7 @@ static void interpret(at_arena *a, const at_compute *c, int64_t *const *extents)
     at_error err;
     at_data *data = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
-        int64_t n = 1;
-        for (int i = 0; i < c->tensors[t].num_axes; i++) n *= extents[t][i];
+        const int64_t n = at_tensor_elements(&c->tensors[t], extents[t]);
         if (c->tensors[t].role == AT_ROLE_STAGE) continue;
         data[t].f = c->tensors[t].role == AT_ROLE_INDEX ? NULL : AT_NEW_ARRAY(a, float, n);
         data[t].i = c->tensors[t].role == AT_ROLE_INDEX ? AT_NEW_ARRAY(a, int32_t, n) : NULL;

@@ -43,12 +43,6 @@ enum { NUM_SETTINGS = sizeof settings / sizeof *settings };
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
-static int64_t count_elements(const at_tensor *t, const int64_t *extents) {
-    int64_t n = 1;
-    for (int i = 0; i < t->num_axes; i++) n *= extents[i];
-    return n;
-}
-
 static void fill(at_arena *a, setting *s) {
     static const int32_t indptr[] = {0, 0, 3, 5}, indices[] = {1, 0, 1, 1, 0};
     const at_compute *c = s->parsed;
@@ -57,7 +51,7 @@ static void fill(at_arena *a, setting *s) {
     if (at_compute_extents(a, c, s->values, &extents, &err) != AT_OK) AT_BUG("%s", err.text);
     s->data = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
-        int64_t n = count_elements(&c->tensors[t], extents[t]);
+        int64_t n = at_tensor_elements(&c->tensors[t], extents[t]);
         if (c->tensors[t].role == AT_ROLE_STAGE) continue;
         if (c->tensors[t].role == AT_ROLE_INDEX) {
             const int32_t *from = strcmp(c->tensors[t].name, "indptr") ? indices : indptr;
@@ -106,7 +100,7 @@ static void expect_right(at_arena *a, const setting *s, const at_program *p) {
     if (at_program_interpret(a, p, found, &err) != AT_OK) AT_BUG("%s", err.text);
     for (int t = 0; t < c->num_tensors; t++) {
         if (!c->tensors[t].is_output) continue;
-        for (int64_t i = 0; i < count_elements(&c->tensors[t], p->extents[t]); i++)
+        for (int64_t i = 0; i < at_tensor_elements(&c->tensors[t], p->extents[t]); i++)
             if (!(found[t].f[i] == s->data[t].f[i]))
                 AT_BUG("%s[%lld] is %g, expected %g", c->tensors[t].name, (long long)i,
                        (double)found[t].f[i], (double)s->data[t].f[i]);

@@ -80,9 +80,7 @@ static void grow(points *p) {
 }
 
 static int64_t elements(const points *p, int t) {
-    int64_t n = 1;
-    for (int i = 0; i < p->c->tensors[t].num_axes; i++) n *= p->extents[t][i];
-    return n;
+    return at_tensor_elements(&p->c->tensors[t], p->extents[t]);
 }
 
 /* What a float does not hold is infinite, as in a kernel. */

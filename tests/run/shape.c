@@ -10,12 +10,6 @@ static const double most_interpreted = 2e6; /* floating-point operations; a tent
 
 static bool is_kept(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
 
-static int64_t count_elements(const at_compute *c, int tensor, int64_t *const *extents) {
-    int64_t n = 1;
-    for (int i = 0; i < c->tensors[tensor].num_axes; i++) n *= extents[tensor][i];
-    return n;
-}
-
 static int64_t reserve(shape *s, const char *what, int64_t elements) {
     at_error err = {0};
     int64_t offset = -1;
@@ -60,7 +54,7 @@ static void interpret(shape *s, at_arena *a, const at_program *p) {
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].is_output)
             memcpy(at_store_at(s->store, s->expected[t]), data[t].f,
-                   (size_t)count_elements(c, t, p->extents) * sizeof(float));
+                   (size_t)at_tensor_elements(&c->tensors[t], p->extents[t]) * sizeof(float));
 }
 
 /* The naive text of the computation through TinyCC, for what would take the interpreter long. */
@@ -84,7 +78,7 @@ static void run_reference(shape *s, at_arena *a, const at_program *p) {
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *tensor = &c->tensors[t];
             if (!is_kept(tensor) || tensor->is_output != (outputs > 0)) continue;
-            int64_t size = count_elements(c, t, p->extents) * 4;
+            int64_t size = at_tensor_elements(&c->tensors[t], p->extents[t]) * 4;
             bufs[job.num_bufs++] = (at_buf){.name = tensor->name,
                                             .role = outputs ? AT_BUF_OUT : AT_BUF_IN,
                                             .type = tensor->type,
@@ -159,7 +153,7 @@ void shape_refill(shape *s, const at_program *p) {
         at_rng rng;
         at_rng_seed(&rng, s->seed, (uint64_t)t);
         float *to = at_store_at(s->store, s->offset[t]);
-        int64_t n = count_elements(c, t, p->extents);
+        int64_t n = at_tensor_elements(&c->tensors[t], p->extents[t]);
         if (s->values) fill_real(s, &c->tensors[t], to, n, p->extents[t][0], &rng);
         else fill(to, n, range, &rng);
     }
@@ -188,7 +182,7 @@ void shape_open(shape *s, const char *template_name, const char *args) {
     s->expected = AT_NEW_ARRAY(s->arena, int64_t, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *tensor = &c->tensors[t];
-        int64_t n = count_elements(c, t, p->extents);
+        int64_t n = at_tensor_elements(&c->tensors[t], p->extents[t]);
         if (!is_kept(tensor)) continue;
         s->offset[t] = reserve(s, tensor->name, n);
         if (tensor->is_output) s->expected[t] = reserve(s, tensor->name, 2 * n);

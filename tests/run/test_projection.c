@@ -70,9 +70,8 @@ static const uint64_t *run_projected(shape *s, at_arena *a, const at_program *p,
     job.source = at_text_str(&source);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
-        int64_t size = 4;
         if (x->role == AT_ROLE_STAGE) continue;
-        for (int i = 0; i < x->num_axes; i++) size *= p->extents[t][i];
+        const int64_t size = 4 * at_tensor_elements(x, p->extents[t]);
         bufs[job.num_bufs++] = (at_buf){.name = x->name,
                                         .role = AT_BUF_IN,
                                         .type = x->type,

@@ -60,9 +60,7 @@ typedef int entry_fn(void *const buf[], void *workspace, void *par);
 static int tensor(const layer *l, const char *name) { return at_compute_find(l->compute, name); }
 
 static int64_t elements(const layer *l, int t) {
-    int64_t n = 1;
-    for (int i = 0; i < l->compute->tensors[t].num_axes; i++) n *= l->extents[t][i];
-    return n;
+    return at_tensor_elements(&l->compute->tensors[t], l->extents[t]);
 }
 
 static float normal(at_rng *rng) {

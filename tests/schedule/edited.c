@@ -56,8 +56,7 @@ void expect_outputs(float ulps) {
     for (int t = 0; t < e.f.compute->num_tensors; t++) {
         if (!e.f.compute->tensors[t].is_output) continue;
         int after = at_compute_find(e.compute, e.f.compute->tensors[t].name);
-        int64_t count = 1;
-        for (int k = 0; k < e.f.compute->tensors[t].num_axes; k++) count *= extents[t][k];
+        const int64_t count = at_tensor_elements(&e.f.compute->tensors[t], extents[t]);
         for (int64_t i = 0; i < count; i++) {
             const float x = found[after].f[i], y = e.f.data[t].f[i];
             const bool is_same = ulps > 0 ? x == y || fabsf(x - y) <= ulps * FLT_EPSILON * fabsf(y)

@@ -219,12 +219,6 @@ naive_entry *fixture_compile(fixture *f, const char *source) {
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-static int64_t elements(const at_tensor *t, const int64_t *extents) {
-    int64_t n = 1;
-    for (int i = 0; i < t->num_axes; i++) n *= extents[i];
-    return n;
-}
-
 /* Row starts that reach E, one row empty; block columns below K/C. */
 static void fill_index(fixture *f, const at_tensor *t, int32_t *x, int64_t n, at_rng *rng) {
     bool pointers = !strcmp(t->name, "indptr");
@@ -250,7 +244,7 @@ void fixture_fill(fixture *f, uint64_t seed) {
     f->found = AT_NEW_ARRAY(f->arena, at_data, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
-        int64_t n = elements(x, extents[t]);
+        int64_t n = at_tensor_elements(x, extents[t]);
         if (x->role == AT_ROLE_STAGE) continue;
         if (x->role == AT_ROLE_INDEX) {
             f->data[t].i = AT_NEW_ARRAY(f->arena, int32_t, n);
@@ -279,7 +273,7 @@ void fixture_compare(fixture *f, const char *what) {
         fail_msg("%s: tree: %s", what, f->err.text);
     for (int t = 0; t < c->num_tensors; t++) {
         if (!c->tensors[t].is_output) continue;
-        int64_t n = elements(&c->tensors[t], f->program->extents[t]);
+        int64_t n = at_tensor_elements(&c->tensors[t], f->program->extents[t]);
         for (int64_t i = 0; i < n; i++)
             if (!(f->found[t].f[i] == f->data[t].f[i]))
                 fail_msg("%s: %s[%lld] is %g, expected %g", what, c->tensors[t].name, (long long)i,

@@ -23,9 +23,7 @@ static void run_limits(fixture *f, float **value, float **limit, int64_t *n) {
         const at_tensor *x = &f->compute->tensors[t];
         if (x->role != AT_ROLE_STAGE)
             buf[num++] = f->data[t].i ? (void *)f->data[t].i : (void *)f->data[t].f;
-        if (!x->is_output) continue;
-        *n = 1;
-        for (int i = 0; i < x->num_axes; i++) *n *= extents[t][i];
+        if (x->is_output) *n = at_tensor_elements(x, extents[t]);
     }
     *value = buf[num] = AT_NEW_ARRAY(f->arena, float, *n);
     *limit = buf[num + 1] = AT_NEW_ARRAY(f->arena, float, *n);

@@ -61,8 +61,7 @@ static void check_c(fixture *f, const char *what, form how) {
     for (int t = 0; t < f->compute->num_tensors; t++) {
         const at_tensor *x = &f->compute->tensors[t];
         if (!x->is_output) continue;
-        size[total] = (int64_t)sizeof(float);
-        for (int i = 0; i < x->num_axes; i++) size[total] *= extents[t][i];
+        size[total] = (int64_t)sizeof(float) * at_tensor_elements(x, extents[t]);
         expected[total] = f->data[t].f;
         buf[total] = at_alloc(f->arena, (size_t)size[total]);
         total++;

@@ -9,19 +9,13 @@
 enum { MOST_POINTS = 12, LEAST_POINTS = 3 };
 static const double operations = 6e5; /* of all points of a sketch, about */
 
-static int64_t elements(const at_tensor *t, const int64_t *extents) {
-    int64_t n = 1;
-    for (int i = 0; i < t->num_axes; i++) n *= extents[i];
-    return n;
-}
-
 /* Inputs of small integers by name; NULL for the rest. Index tensors: by their ranges. */
 static at_data *data_for(at_arena *a, const at_compute *c, int64_t *const *extents,
                          const at_compute *whole, const at_index_range *ranges) {
     at_data *d = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
-        int64_t n = elements(x, extents[t]);
+        int64_t n = at_tensor_elements(x, extents[t]);
         if (x->role == AT_ROLE_STAGE) continue;
         at_rng rng;
         at_rng_seed(&rng, strlen(x->name), (uint64_t)x->name[0]);
@@ -57,7 +51,8 @@ static void interpret(at_arena *a, expected *x) {
     x->data = data_for(a, c, x->extents, c, x->ranges);
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].is_output)
-            x->data[t].f = AT_NEW_ARRAY(a, float, elements(&c->tensors[t], x->extents[t]));
+            x->data[t].f =
+                AT_NEW_ARRAY(a, float, at_tensor_elements(&c->tensors[t], x->extents[t]));
     if (at_compute_interpret(a, c, x->values, x->data, &err) != AT_OK) fail_msg("%s", err.text);
 }
 
@@ -66,7 +61,7 @@ static void compare(const expected *x, const at_program *p, const at_data *got, 
     for (int t = 0; t < c->num_tensors; t++) {
         if (!c->tensors[t].is_output) continue;
         const float *out = got[at_compute_find(p->compute, c->tensors[t].name)].f;
-        int64_t n = elements(&c->tensors[t], x->extents[t]);
+        int64_t n = at_tensor_elements(&c->tensors[t], x->extents[t]);
         for (int64_t i = 0; i < n; i++) {
             double limit = 1e-5 * (1 + fabs((double)x->data[t].f[i]));
             if (!(fabs((double)out[i] - (double)x->data[t].f[i]) <= limit))
@@ -88,7 +83,8 @@ static void try_config(const expected *x, const at_config *c) {
     at_data *d = data_for(a, p->compute, p->extents, at_task_compute(x->task), x->ranges);
     for (int t = 0; t < p->compute->num_tensors; t++)
         if (p->compute->tensors[t].role == AT_ROLE_STAGE)
-            d[t].f = AT_NEW_ARRAY(a, float, elements(&p->compute->tensors[t], p->extents[t]));
+            d[t].f =
+                AT_NEW_ARRAY(a, float, at_tensor_elements(&p->compute->tensors[t], p->extents[t]));
     if (at_program_interpret(a, p, d, &err) != AT_OK)
         fail_msg("%s: %s", at_text_str(&what), err.text);
     compare(x, p, d, at_text_str(&what));

@@ -15,18 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t elements(const at_tensor *t, const int64_t *extents) {
-    int64_t n = 1;
-    for (int i = 0; i < t->num_axes; i++) n *= extents[i];
-    return n;
-}
-
 /* Inputs of small integers by name, room for stages. */
 static at_data *data_for(at_arena *a, const at_compute *c, int64_t *const *extents) {
     at_data *d = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
-        int64_t n = elements(x, extents[t]);
+        int64_t n = at_tensor_elements(x, extents[t]);
         at_rng rng;
         at_rng_seed(&rng, strlen(x->name), (uint64_t)x->name[0]);
         d[t].f = AT_NEW_ARRAY(a, float, n);
@@ -56,7 +50,7 @@ static void compare(at_arena *a, const at_ansor *x, int line) {
     for (int t = 0; t < c->num_tensors; t++) {
         if (!c->tensors[t].is_output) continue;
         const float *out = found[at_compute_find(p->compute, c->tensors[t].name)].f;
-        for (int64_t i = 0; i < elements(&c->tensors[t], extents[t]); i++)
+        for (int64_t i = 0; i < at_tensor_elements(&c->tensors[t], extents[t]); i++)
             if (!(fabs((double)out[i] - (double)wanted[t].f[i]) <=
                   1e-5 * (1 + fabs((double)wanted[t].f[i]))))
                 fail_msg("line %d: [%lld] is %g, not %g\n%s\n%s", line, (long long)i,

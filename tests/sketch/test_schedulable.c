@@ -125,8 +125,7 @@ static void expect_right(const at_schedulable *s, const at_compute *original) {
         for (int t = 0; t < s->compute->num_tensors; t++) {
             const at_tensor *x = &s->compute->tensors[t];
             if (x->role == AT_ROLE_STAGE) continue;
-            int64_t count = 1;
-            for (int k = 0; k < x->num_axes; k++) count *= extents[t][k];
+            const int64_t count = at_tensor_elements(x, extents[t]);
             found[t].f = AT_NEW_ARRAY(a, float, count);
             for (int64_t i = 0; i < count; i++)
                 found[t].f[i] = (float)(int)at_rng_below(&rng, 17) - 8;

@@ -66,12 +66,6 @@ const char *entity_text(at_arena *a, const at_config *c) {
     return at_text_take(a, &text);
 }
 
-static int64_t num_elements(const at_compute *c, int tensor, int64_t *const *extents) {
-    int64_t n = 1;
-    for (int i = 0; i < c->tensors[tensor].num_axes; i++) n *= extents[tensor][i];
-    return n;
-}
-
 /* The pattern that the task's arguments ask for, by its nnz; none without a sparse weight. */
 static void fill_pattern(at_arena *a, const at_task *t, at_pattern *p, at_data *x) {
     at_bsr bsr, *b = &bsr;
@@ -91,7 +85,9 @@ static void fill_inputs(at_arena *a, const at_compute *c, const at_compute *over
     at_rng_seed(&rng, 5, 3);
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role == AT_ROLE_STAGE) continue;
-        int64_t n = c->tensors[t].role == AT_ROLE_INDEX ? 0 : num_elements(c, t, extents);
+        int64_t n = c->tensors[t].role == AT_ROLE_INDEX
+                        ? 0
+                        : at_tensor_elements(&c->tensors[t], extents[t]);
         if (n) x[t].f = AT_NEW_ARRAY(a, float, n);
         for (int64_t i = 0; i < n; i++)
             x[t].f[i] = (float)((int)at_rng_below(&rng, (uint64_t)(2 * range + 1)) - range);
@@ -121,7 +117,7 @@ void expect_right(at_arena *a, const at_task *t, const at_config *cfg) {
     for (int i = 0; i < c->num_tensors; i++) {
         if (!c->tensors[i].is_output) continue;
         const float *found = tree[at_compute_find(p->compute, c->tensors[i].name)].f;
-        for (int64_t e = 0; e < num_elements(c, i, extents); e++)
+        for (int64_t e = 0; e < at_tensor_elements(&c->tensors[i], extents[i]); e++)
             if (found[e] != expressions[i].f[e])
                 fail_msg("%s %s: %s[%lld] is %g, expressions give %g", at_task_args_text(t), entity,
                          c->tensors[i].name, (long long)e, (double)found[e],
