@@ -2,6 +2,7 @@
 #include "schedule/access.h"
 #include "sketch/nests.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_grouped(const tiling *t, int axis) {
@@ -185,6 +186,16 @@ static at_status split_vector(tiling *t) {
     return AT_OK;
 }
 
+/* Does each row along an axis read vectors of its own, in pages of its own? Blocks of such rows
+ * inside of the columns share nothing, and read a little of each of many pages. */
+static bool reads_far_apart(const tiling *t, int axis) {
+    const at_stage_facts *f = &t->s->facts->of[t->stage];
+    for (int i = 0; i < f->num_accesses; i++)
+        if (f->access[i].stride[t->choice.vec] && llabs(f->access[i].stride[axis]) < PAGE_ELEMENTS)
+            return false;
+    return true;
+}
+
 static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, int narrow) {
     int64_t extent = t->s->facts->of[t->stage].inner[axis];
     int n = several_levels && extent > TILE_SMALL_AXIS ? 3 : 2;
@@ -195,6 +206,7 @@ static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, 
     at_split_spec spec = {.policy = AT_LISTED,
                           .listed = n == 3 ? at_format(t->s->arena, "pow2 | %s", sizes) : sizes};
     const char *parts[3];
+    if (reads_far_apart(t, axis)) limits[1] = (at_part_limit){.wide = 1, .narrow = 1};
     if (t->choice.height)
         limits[1] = (at_part_limit){.wide = t->choice.height, .narrow = t->choice.height};
     limits[n - 1] = (at_part_limit){.wide = wide, .narrow = narrow};

@@ -169,7 +169,7 @@ static void turned_by_rows(void **state) {
 }
 
 /* The steps of a short sum whose rows data choose, within bounds, are written out by default, so
- * that sums stay in registers. */
+ * that sums stay in registers. Rows of a tile that lie in pages of their own are no blocks. */
 static void bounded_rows(void **state) {
     (void)state;
     cli_write("bounded.te", "args C=9, H=20, W=33, Q=10, K=4\nx[C, H, W] : input\n"
@@ -180,6 +180,11 @@ static void bounded_rows(void **state) {
         const cli_result *r = cli_expect(0, "./autotune derive ./bounded.te --args K=%d", k);
         assert_null(strstr(r->out, "in memory between steps"));
         cli_expect(0, "./autotune run ./bounded.te --args K=%d", k);
+    }
+    for (int h = 8; h <= 112; h += 104) { /* blocks of channels inside of a row's columns */
+        const cli_result *r =
+            cli_expect(0, "./autotune show ./bounded.te --args C=64,H=%d,W=112,Q=4 --isa avx2", h);
+        assert_int_equal(strstr(r->out, ", c1:") != NULL, h * 112 < 1024);
     }
 }
 
