@@ -303,6 +303,13 @@ static double turns_of_call(const at_estimator *e, const est_tile *t, const est_
     return turns;
 }
 
+/* Is each of its vectors used by one row alone? Nothing else is worked out while it comes. */
+static bool is_row(const est_tile *t) {
+    for (int i = 0; i < t->num_parts; i++)
+        if (!t->part[i].vector && t->part[i].extent > 1) return false;
+    return t->other == 1 && t->together == 1;
+}
+
 void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
              int root) {
     est_tile t;
@@ -314,7 +321,7 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     const est_leaf *const whole = x;
     const double before_ns = e->out->sums_ns, turns_ns = parallel_ns * parallel_turns(x, root);
     const int vectors = t.vectors = vectors_of(&t);
-    const est_lines come = t.is_paired ? EST_BETWEEN : EST_BESIDE;
+    const est_lines come = t.is_paired ? EST_BETWEEN : is_row(&t) ? EST_ALONE : EST_BESIDE;
     if (t.is_shifted) {
         est_memory(e, x, come, -1, NULL);
         if (end) est_memory(e, end, come, -1, NULL);

@@ -213,7 +213,7 @@ static void touch_by(const at_estimator *e, const est_leaf *x, touched *t) {
 /* Has another access of this leaf touched the same, or a leaf before this one in the same turn of a
  * loop around both, and does the cache hold what all leaves touch in such a turn? */
 static bool just_touched(const at_estimator *e, const est_leaf *x, const est_access *a,
-                         const touched *t, double size) {
+                         const touched *t, double size, bool piled) {
     for (const est_access *b = x->access; b < a; b++)
         if (b->tensor == a->tensor && b->lines[0] == a->lines[0] &&
             !memcmp(b->step, a->step, sizeof *a->step * (size_t)x->num_loops))
@@ -226,6 +226,7 @@ static bool just_touched(const at_estimator *e, const est_leaf *x, const est_acc
                     y->access[k].lines[shared] >= a->lines[shared];
         if (!same) continue;
         double sum = t->own[shared];
+        if (piled) sum += est_max(0, est_bytes(a, shared, true) - est_bytes(a, shared, false));
         for (int m = 0; m < t->num_beside; m++)
             if (t->beside[m].shared >= shared) sum += t->beside[m].bytes[shared];
         if (sum <= size) return true;
@@ -354,8 +355,8 @@ void est_memory(at_estimator *e, const est_leaf *x, est_lines come, int apart,
         double lines = 0;
         for (int k = 0; k < x->num_accesses; k++) {
             const est_access *a = &x->access[k];
-            if (a->in_registers || just_touched(e, x, a, &all, size)) continue;
             const bool piled = level <= MOST_PILED && a->piles_up;
+            if (a->in_registers || just_touched(e, x, a, &all, size, piled)) continue;
             if (a->piles_up && !piled) scan[k] = begin; /* followed as if it still did */
             double more = est_fetched(e, x, a, &all, all.together[k], size, piled, &scan[k]);
             more = est_max(0, more - still_there(e, x, a, &all, size, scan[k].once));
@@ -364,7 +365,7 @@ void est_memory(at_estimator *e, const est_leaf *x, est_lines come, int apart,
             if (k != apart || level > 0) lines += more;
             if (come == EST_BETWEEN && level == 0 && k != apart && is_single(e, x, a))
                 e->out->memory_ns += more * (double)s->alone_ns;
-            if (level == 0 && piled && k != apart)
+            if (level == 0 && piled && (k != apart || come == EST_ALONE))
                 longer_ns[k] = piled_ns(e, x, a, scan[k].once, come);
             if (level < 2) e->out->memory_ns += (level ? -more : more) * longer_ns[k];
         }

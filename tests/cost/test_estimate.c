@@ -147,6 +147,26 @@ static void long_axes(void **state) {
     }
 }
 
+/* What a leaf touched just before another in the same turn is still there, but not where its rows
+ * push each other out of the few places of the nearest cache that they lie in. */
+static void touched_before(void **state) {
+    (void)state;
+#define COLUMNS(num, p0)                                                                           \
+    "C=21 P=" num " p0=" p0 " p1=16 c=21",                                                         \
+        "x[C, P] : input\n"                                                                        \
+        "m[p:P] = max(c:C) x[c, p]\n"                                                              \
+        "o[p:P] = sum(c:C) x[c, p] - m[p]\n",                                                      \
+        "p0 =>\n"                                                                                  \
+        "    c, p1:vec =>\n        @m = {p0, p1}/p // c\n"                                         \
+        "    c, p1:vec =>\n        @o = {p0, p1}/p // c\n"
+    static const program apart = {"apart", COLUMNS("16400", "1025")},
+                         piled = {"piled", COLUMNS("16384", "1024")};
+#undef COLUMNS
+    at_arena *a = at_arena_new();
+    assert_true(estimate_of(a, &piled).bytes[0] > 1.7 * estimate_of(a, &apart).bytes[0]);
+    at_arena_free(a);
+}
+
 /* Of a band beside the diagonal no more of the matrix comes from beyond the caches than there is,
  * where its rows are long. Tiles whose rows have different terms take longer by these, but not
  * where blocks of terms are as long as they have rows, from corner to corner of which the diagonal
@@ -663,6 +683,7 @@ int main(void) {
                                        cmocka_unit_test(long_axes),
                                        cmocka_unit_test(grouped_stores),
                                        cmocka_unit_test(diagonals),
+                                       cmocka_unit_test(touched_before),
                                        cmocka_unit_test(used_up),
                                        cmocka_unit_test(rows_apart),
                                        cmocka_unit_test(turned_squares),
