@@ -309,12 +309,14 @@ run:
 golden-update: $(B)/tests/codegen/test_golden $(B)/tests/codegen/test_derivations $(B)/tests/engine/test_grid_log
 	@for t in $^; do AT_GOLDEN_UPDATE=1 $$t || exit 1; done
 
+# Sanitizers make a test some ten times as long: random points are fewer then (tests/setting.h), limits later.
+SANITIZED = AT_FEWER=$${AT_FEWER:-6} TEST_TIMEOUT=$${TEST_TIMEOUT:-7200}
 check-asan:
-	@$(MAKE) --no-print-directory B=build-asan LDFLAGS="-fsanitize=address" \
+	@$(SANITIZED) $(MAKE) --no-print-directory B=build-asan LDFLAGS="-fsanitize=address" \
 	    CFLAGS="-O1 -g -fsanitize=address -fno-omit-frame-pointer" check
 
 check-ubsan:
-	@$(MAKE) --no-print-directory B=build-ubsan LDFLAGS="-fsanitize=undefined" \
+	@$(SANITIZED) $(MAKE) --no-print-directory B=build-ubsan LDFLAGS="-fsanitize=undefined" \
 	    CFLAGS="-O1 -g -fsanitize=undefined -fno-sanitize-recover=undefined" check
 
 # Runs beside each other in one process.

@@ -2,17 +2,13 @@
  * AT_FAULTS, AT_TRIALS: how many faults in one run of how many trials; AT_LONG=1: faults that take
  * minutes. */
 #include "tests/cluster/cluster.h"
+#include "tests/setting.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static long setting(const char *name, long otherwise) {
-    const char *s = getenv(name);
-    return s && *s ? strtol(s, NULL, 10) : otherwise;
-}
 
 /* Each worker claims a core: on one, as of a program that tools/run-tests is not given with -a,
  * they measure one after another. */

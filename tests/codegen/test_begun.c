@@ -110,7 +110,7 @@ static void begun_by_hand(void **state) {
         {"tests/te/cycles", "T=5,B=3,H=19"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
-    long seed = setting("AT_SEED", 1), count = setting("AT_COUNT", 1);
+    long seed = setting("AT_SEED", 1), count = how_many("AT_COUNT", 1);
     const char *only = getenv("AT_ONLY");
     at_rng rng;
     at_rng_seed(&rng, (uint64_t)seed, 5);
@@ -119,7 +119,7 @@ static void begun_by_hand(void **state) {
         const char *const *x = cases[i % CASES];
         at_arena *a = at_arena_new();
         if (!only || !strcmp(only, x[0]))
-            check_begun(b, x[0], task_of_file(a, x[0], x[1]), (int)setting("AT_POINTS", 2), &rng);
+            check_begun(b, x[0], task_of_file(a, x[0], x[1]), (int)how_many("AT_POINTS", 2), &rng);
         at_arena_free(a);
     }
     batch_close(b, "times a computation's trees", count * CASES);

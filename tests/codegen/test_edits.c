@@ -9,6 +9,7 @@
 
 #include "schedule/edit/edit_compute.h"
 #include "tests/codegen/operands.h"
+#include "tests/setting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +24,6 @@ typedef struct editing {
 } editing;
 
 static int below(editing *e, int n) { return (int)at_rng_below(&e->rng, (uint64_t)n); }
-
-static long setting(const char *name, long otherwise) {
-    const char *s = getenv(name);
-    return s && *s ? strtol(s, NULL, 10) : otherwise;
-}
 
 /* ---- what there is to edit ------------------------------------------------------------------- */
 
@@ -314,7 +310,7 @@ static bool edit_random(editing *e, uint64_t seed) {
 static void random_edits(void **state) {
     (void)state;
     editing *e = calloc(1, sizeof *e);
-    long seed = setting("AT_SEED", 1), count = setting("AT_COUNT", 150), used = 0;
+    long seed = setting("AT_SEED", 1), count = how_many("AT_COUNT", 150), used = 0;
     assert_non_null(e);
     for (long i = 0; i < count; i++) used += edit_random(e, (uint64_t)(seed + i));
     for (int k = E1; k < KINDS; k++) {

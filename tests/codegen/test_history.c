@@ -123,7 +123,10 @@ static void round_trip(at_arena *a, const at_task *t, const at_config *c, const 
 }
 
 /* Of each template, and of each sketch. */
-static long points_asked(void) { return setting("AT_COUNT", 0) ? setting("AT_COUNT", 0) / 60 : 3; }
+static long points_asked(void) {
+    const long points = how_many("AT_COUNT", 180) / 60;
+    return points > 0 ? points : 1;
+}
 
 static void templates(void **state) {
     (void)state;
@@ -186,7 +189,7 @@ static void apply_all(built *b, const at_edits *steps, const char *what) {
 
 static void random_trees(void **state) {
     (void)state;
-    long count = setting("AT_COUNT", 300), seed = setting("AT_SEED", 1), done = 0;
+    long count = how_many("AT_COUNT", 300), seed = setting("AT_SEED", 1), done = 0;
     random_program *p = calloc(1, sizeof *p);
     assert_non_null(p);
     for (; done < count; seed++) {

@@ -106,7 +106,7 @@ static void make(uint64_t seed, random_program *p) {
 
 static void everywhere(void **state) {
     (void)state;
-    const long seed = setting("AT_SEED", 1), count = setting("AT_COUNT", 160);
+    const long seed = setting("AT_SEED", 1), count = how_many("AT_COUNT", 160);
     random_program *programs = calloc(BATCH, sizeof *programs);
     const random_program *list[BATCH];
     outcome *out = outcomes_new(BATCH);

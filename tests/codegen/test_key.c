@@ -158,7 +158,7 @@ static void change(at_rng *rng, random_program *p) {
 
 static void equal_keys_equal_code(void **state) {
     (void)state;
-    uint64_t seed = setting("AT_SEED", 1), end = seed + setting("AT_COUNT", 60);
+    uint64_t seed = setting("AT_SEED", 1), end = seed + how_many("AT_COUNT", 60);
     random_program *p = malloc(2 * sizeof *p), *changed = p + 1;
     pairs count = {0};
     assert_non_null(p);

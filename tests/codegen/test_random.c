@@ -11,16 +11,12 @@
 #include <cmocka.h>
 
 #include "tests/codegen/phases.h"
+#include "tests/setting.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { BATCH = 40, MAX_LISTED = 400 };
-
-static long setting(const char *name, long otherwise) {
-    const char *s = getenv(name);
-    return s && *s ? strtol(s, NULL, 10) : otherwise;
-}
 
 typedef struct failure {
     phase phase;
@@ -101,7 +97,7 @@ enum { KNOWN = sizeof known / sizeof *known };
 
 static void test_random(void **state) {
     (void)state;
-    long seed = setting("AT_SEED", 1), count = setting("AT_COUNT", 200) + KNOWN,
+    long seed = setting("AT_SEED", 1), count = how_many("AT_COUNT", 200) + KNOWN,
          every = setting("AT_EVERY", 1);
     long shrink = setting("AT_SHRINK", 1), used = 0, refused = 0, large = 0, wrong = 0;
     random_program *programs = calloc(BATCH, sizeof *programs);

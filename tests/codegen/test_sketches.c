@@ -38,13 +38,13 @@ static bool check_program(batch *b, const random_program *p, const char *what) {
     built open;
     const use u = build_open(&open, p);
     build_close(&open);
-    if (u == USE_OK) check_random(b, what, p, (int)setting("AT_POINTS", 2));
+    if (u == USE_OK) check_random(b, what, p, (int)how_many("AT_POINTS", 2));
     return u == USE_OK;
 }
 
 static void random_computations(void **state) {
     (void)state;
-    long seed = setting("AT_SEED", 1), count = setting("AT_COUNT", 12), done = 0;
+    long seed = setting("AT_SEED", 1), count = how_many("AT_COUNT", 12), done = 0;
     const char *only = getenv("AT_ONLY");
     if (only && strcmp(only, "random") != 0) skip();
     random_program *p = calloc(1, sizeof *p);

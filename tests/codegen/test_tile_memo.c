@@ -177,17 +177,17 @@ static void look_at(at_arena *a, const at_task *t, const at_config *c, const at_
 
 static void templates(void **state) {
     (void)state;
-    points_of_templates(setting("AT_COUNT", 2), look_at);
+    points_of_templates(how_many("AT_COUNT", 2), look_at);
 }
 
 static void sketches(void **state) {
     (void)state;
-    points_of_examples((setting("AT_COUNT", 3) + 5) / 6, look_at, NULL);
+    points_of_examples((how_many("AT_COUNT", 3) + 5) / 6, look_at, NULL);
 }
 
 static void random_programs(void **state) {
     (void)state;
-    long count = 10 * setting("AT_COUNT", 10), seed = setting("AT_SEED", 1);
+    long count = 10 * how_many("AT_COUNT", 10), seed = setting("AT_SEED", 1);
     random_program *p = calloc(1, sizeof *p);
     assert_non_null(p);
     for (long done = 0; done < count; seed++) {

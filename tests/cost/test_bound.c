@@ -13,6 +13,7 @@
 #include "tests/codegen/random_program.h"
 #include "tests/codegen/support.h"
 #include "tests/codegen/tile_walk.h"
+#include "tests/setting.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,11 +182,6 @@ static void find_next(runner *r) {
 
 /* ---- random programs ------------------------------------------------------------------------- */
 
-static long setting(const char *name, long otherwise) {
-    const char *s = getenv(name);
-    return s && *s ? strtol(s, NULL, 10) : otherwise;
-}
-
 static bool same(double x, double y) { return fabs(x - y) <= 1e-9 * fmax(fabs(x), 1); }
 
 static void check_counts(const runner *r, const at_bound *b, uint64_t seed) {
@@ -258,7 +254,7 @@ static bool check_program(const random_program *p, touch *touches) {
 
 static void random_programs(void **state) {
     (void)state;
-    long count = setting("AT_COUNT", 300), seed = setting("AT_SEED", 1), checked = 0;
+    long count = how_many("AT_COUNT", 300), seed = setting("AT_SEED", 1), checked = 0;
     random_program *p = malloc(sizeof *p);
     touch *touches = malloc(sizeof *touches * MAX_TOUCHES);
     assert_true(p && touches);

@@ -73,7 +73,7 @@ static void child(const fuzz_target *t, long count, uint64_t seed) {
 
 static void survives(void **state) {
     const fuzz_target *t = *state;
-    long count = setting("AT_COUNT", 2000) / t->cost;
+    long count = how_many("AT_COUNT", 2000) / t->cost;
     int status;
     fflush(NULL);
     pid_t pid = fork();

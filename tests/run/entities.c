@@ -1,4 +1,5 @@
 #include "tests/run/entities.h"
+#include "tests/setting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,6 @@ static long count;
 static uint64_t seed = 1;
 static bool bounded; /* nobody asked for a number */
 static int64_t end_ns = INT64_MAX;
-
-static long setting(const char *name, long otherwise) {
-    const char *s = getenv(name);
-    return s && *s ? strtol(s, NULL, 10) : otherwise;
-}
 
 /* One task at a time is open: each has a worker, and takes two descriptors. */
 static void open_task(shape *s, int i) { shape_open(s, tasks[i].template_name, tasks[i].args); }
@@ -239,7 +235,7 @@ int entities_main(const char *name, const entities_of *of, int n, long default_c
     limit_descriptors();
     tasks = of;
     num_tasks = n;
-    count = setting("AT_COUNT", default_count);
+    count = how_many("AT_COUNT", default_count);
     seed = (uint64_t)setting("AT_SEED", 1);
     bounded = !getenv("AT_COUNT");
     if (getenv("AT_ONLY")) cmocka_set_test_filter(getenv("AT_ONLY"));

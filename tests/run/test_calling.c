@@ -7,6 +7,7 @@
  *
  * AT_COUNT: entities per task and instruction set; AT_SEED chooses others. */
 #include "tests/run/shape.h"
+#include "tests/setting.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -220,11 +221,6 @@ static const char *check(shape *s, at_arena *a, int64_t index, const way *w) {
     return fault;
 }
 
-static long setting(const char *name, long otherwise) {
-    const char *s = getenv(name);
-    return s && *s ? strtol(s, NULL, 10) : otherwise;
-}
-
 static const struct {
     const char *template_name, *args;
 } tasks[] = {
@@ -263,7 +259,7 @@ static void keep_what_is_the_callers(void **state) {
         print_message("this CPU has no %s: skipped\n", name);
         skip();
     }
-    long count = setting("AT_COUNT", 8);
+    long count = how_many("AT_COUNT", 8);
     hear_signals();
     for (size_t t = 0; t < sizeof tasks / sizeof *tasks; t++) {
         shape s;

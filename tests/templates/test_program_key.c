@@ -72,7 +72,7 @@ static void compare_all(const char *what, const lowered *list, int n, pairs *cou
 
 static void equal_keys_equal_code(void **state) {
     (void)state;
-    long count = setting("AT_COUNT", 50);
+    long count = how_many("AT_COUNT", 50);
     at_arena *a = at_arena_new(), *scratch = at_arena_new();
     lowered *list = AT_NEW_ARRAY(a, lowered, MOST);
     pairs total = {0};
