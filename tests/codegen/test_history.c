@@ -145,7 +145,8 @@ static void sketches(void **state) {
     done += points_of_sketches("examples/te/batch_matmul.te", "B=1,N=768,M=768,K=6144", each,
                                round_trip, &names);
     done += points_of_sketches("examples/te/conv2d_transpose.te", "CO=3", each, round_trip, &names);
-    for (size_t i = 0; i < sizeof of_rules / sizeof *of_rules; i++)
+    const bool all = setting("AT_FEWER", 1) == 1;
+    for (size_t i = 0; all && i < sizeof of_rules / sizeof *of_rules; i++)
         if (!strstr(at_text_str(&names), of_rules[i])) fail_msg("no sketch of %s", of_rules[i]);
     at_text_free(&names);
     print_message("%ld programs of sketches\n", done);
