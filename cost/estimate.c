@@ -287,12 +287,27 @@ static double work_of(at_estimator *e, const at_program *p, const est_leaf *x, i
     return sum;
 }
 
+/* The share of a leaf's turns that its elements have, where parts of axes but the innermost loop's
+ * go beyond them. */
+static double within_axes(const at_program *p, const est_leaf *x) {
+    const int tensor = x->node->tensor, last = x->loop[x->num_loops - 1].axis;
+    double share = 1;
+    for (int k = 0; k < p->compute->tensors[tensor].num_axes; k++) {
+        double covered = 1;
+        for (int i = 0; i < x->num_loops; i++)
+            if (x->loop[i].axis == k) covered *= x->loop[i].turns;
+        if (k != last && covered > (double)p->extents[tensor][k])
+            share *= (double)p->extents[tensor][k] / covered;
+    }
+    return share;
+}
+
 /* A leaf by itself: a copy, or arithmetic on elements. */
 static void copy(at_estimator *e, const at_program *p, const est_leaf *x, int root) {
     const at_speeds *s = e->o.speeds;
     bool single;
-    double calls = est_turns(x, 0, root), elements = est_turns(x, 0, x->num_loops),
-           run = row_of(e, p, x, &single);
+    double calls = est_turns(x, 0, root), run = row_of(e, p, x, &single);
+    const double elements = est_turns(x, 0, x->num_loops) * within_axes(p, x);
     const double block = together(x, run);
     double vectors = elements / block * ceil(block / e->o.target->lanes);
     if (run == 1) vectors = elements;
