@@ -317,6 +317,16 @@ static bool pick_fours(at_text *out, const at_tile *t, const at_tile_op *op) {
     return true;
 }
 
+/* Every second one of 15; false: it picks others. */
+static bool pick_second(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (!at_tile_picks_second(op) || t->lanes != op->lanes) return false;
+    at_text_addf(out,
+                 "v%d = __builtin_shufflevector(at_load(p%d + %lld), at_load(p%d + %lld), 0, 2, 4, "
+                 "6, 9, 11, 13, 15);\n",
+                 op->dst, op->slot, (long long)op->off, op->slot, (long long)op->off + 7);
+    return true;
+}
+
 /* Every so many floats. */
 static void pick(at_text *out, const at_tile *t, const at_tile_op *op) {
     const bool is_turned = op->times < 0 && op->lanes == t->lanes;
@@ -324,7 +334,7 @@ static void pick(at_text *out, const at_tile *t, const at_tile_op *op) {
         pick_whole(out, t, op);
         return;
     }
-    if (pick_fours(out, t, op)) return;
+    if (pick_second(out, t, op) || pick_fours(out, t, op)) return;
     at_text_addf(out, "v%d = (at_vector)%s{", op->dst,
                  t->slot_type[op->slot] == AT_S32 ? "(at_mask)" : "");
     for (int i = 0; i < op->lanes; i++)

@@ -43,6 +43,12 @@ bool at_tile_pick_four(const at_tile_op *op, int lane, int at[2], int from[4]) {
     return true;
 }
 
+bool at_tile_picks_second(const at_tile_op *op) {
+    for (int i = 0; i < op->lanes; i++)
+        if (at_tile_lane_from(op, i) != 2 * i) return false;
+    return op->lanes == 8;
+}
+
 int64_t at_tile_span(const at_tile_op *op) {
     bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
     if (op->grouped) return (int64_t)op->lanes * op->times;

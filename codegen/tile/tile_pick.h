@@ -18,6 +18,9 @@ int at_tile_pick_lane(const at_tile_op *op, int lanes, int part, int i);
  * none of which reaches beyond the last one that is asked for, and which of the eight each lane is.
  * false: steps are too wide for that, or it ends too early. */
 bool at_tile_pick_four(const at_tile_op *op, int lane, int at[2], int from[4]);
+/* Does it load every second of 15 floats? They are 0, 2, 4 and 6 of the first eight, and 1, 3, 5
+ * and 7 of the last. */
+bool at_tile_picks_second(const at_tile_op *op);
 /* Is a store to every so many floats one of registers of which masks let lanes be written? Else
  * they are stored one by one. */
 static inline bool at_tile_stores_by_masks(const at_target *t, const at_tile_op *op) {

@@ -189,6 +189,19 @@ static void pick_four(at_x86 *x, const at_tile_op *op, const int at[2], const in
     EMIT(x, VSHUFPS, half, half, b, at_imm(order));
 }
 
+/* Every second one, out of two loads. */
+static void pick_second(at_x86 *x, const at_tile_op *op) {
+    enum {
+        FROM_BOTH = 0xd8
+    }; /* 0, 2 of one, 1, 3 of the other, in each half; 0, 2, 1, 3 of pairs */
+    at_tile_op last = *op;
+    const at_x86_arg v = at_x86_reg(x, op->dst);
+    last.off += 7;
+    EMIT(x, VMOVUPS, v, at_x86_memory(x, op, 32));
+    EMIT(x, VSHUFPS, v, v, at_x86_memory(x, &last, 32), at_imm(FROM_BOTH));
+    EMIT(x, VPERMPD, v, v, at_imm(FROM_BOTH));
+}
+
 /* Every so many floats, one by one. */
 static void pick_singles(at_x86 *x, const at_tile_op *op, int into, int lane) {
     at_tile_op one = *op;
@@ -208,6 +221,10 @@ static void pick(at_x86 *x, const at_tile_op *op) {
     }
     if (op->times < 0 && op->lanes == 8) {
         permute(x, at_x86_reg(x, op->dst), at_x86_spread_entry(x, op, 0), at_x86_memory(x, op, 32));
+        return;
+    }
+    if (at_tile_picks_second(op)) {
+        pick_second(x, op);
         return;
     }
     for (int lane = 0; lane < op->lanes; lane += 4) {

@@ -141,7 +141,19 @@ static void want_single_picks(maker *m, const at_tile_op *op, int lane, const ch
     }
 }
 
+/* Every second of 15 floats, out of the first and the last eight of them. */
+static bool want_second(maker *m, const at_tile_op *op) {
+    const char *y = wanted_vector(m, op->dst, 32);
+    for (int i = 0; i < op->lanes; i++)
+        if (picked(op, i) != 2 * i) return false;
+    if (op->lanes != 8) return false;
+    WANT(m, "vmovups %s,%s\nvshufps %s,%s,%s,0xd8\nvpermpd %s,%s,0xd8", y,
+         wanted_memory(m, op, 32, 0), y, y, wanted_memory(m, op, 32, 4 * 7), y, y);
+    return true;
+}
+
 static void want_picks_by_four(maker *m, const at_tile_op *op) {
+    if (want_second(m, op)) return;
     if (op->times < 0 && op->lanes == 8) {
         if (m->mask_now != TURNED) WANT(m, "vpmovzxbd ymm15,lanes 7 6 5 4 3 2 1 0");
         m->mask_now = TURNED;
