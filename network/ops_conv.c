@@ -148,13 +148,21 @@ static const char *channel_of(const net_op *o, const at_net_value *k, int64_t gr
     return groups == 1 ? "c" : channels == 1 ? group : op_format(o, "%s*%lld + c", group, channels);
 }
 
-/* Of few channels, which stay first (edges.c), lanes go along rows: what is padded by itself may be
- * copied with its padding, so that nothing cuts into lanes. Groups of several channels and a single
- * output channel gain nothing by that, and what comes before need not be turned for them. */
+/* Does a move of data make what the convolution reads? */
+static bool reads_move(const net_op *o) {
+    const int producer = op_in(o, 0)->producer;
+    return producer >= 0 && o->net->nodes.data[producer].kind == AT_NET_MOVE;
+}
+
+/* Where channels stay first, as few do (edges.c) and those of a depthwise convolution by itself,
+ * lanes go along rows: what is padded by itself may be copied with its padding, so that nothing
+ * cuts into lanes. Groups of several channels and a single output channel gain nothing by that, and
+ * what comes before need not be turned for them; nor need a move of many channels, which is a part
+ * of its own where that takes less. */
 static bool may_go_along_rows(const net_op *o, const at_net_value *k, int64_t groups) {
     const bool is_few = k->dims[0] < AT_NET_LEAST_LAST || op_in(o, 0)->dims[1] < AT_NET_LEAST_LAST;
-    return is_few && k->dims[0] > 1 && (groups == 1 || k->dims[1] == 1) &&
-           at_net_type_is_float(op_in(o, 0)->type);
+    return (is_few || (groups > 1 && !reads_move(o))) && k->dims[0] > 1 &&
+           (groups == 1 || k->dims[1] == 1) && at_net_type_is_float(op_in(o, 0)->type);
 }
 
 at_status op_convolve(net_op *o, const op_convolution *how, const char **axes, const char **own) {
