@@ -176,9 +176,58 @@ static void set_diagonal(est_tile *t) {
         }
 }
 
+/* A loop of the sum. */
+static void add_steps(const at_estimator *e, est_tile *t, int loop) {
+    const est_leaf *x = t->x;
+    const est_loop *l = &x->loop[loop];
+    const bool is_few = !l->is_dynamic && l->turns <= AT_THIN_STEPS,
+               sums_lanes = l->ann == AT_ANN_VEC && is_vector(e, x, loop);
+    const double steps = sums_lanes ? ceil(l->turns / e->o.target->lanes) : l->turns;
+    t->lanes_sum |= sums_lanes;
+    t->steps *= steps;
+    if (!est_unrolled(l) && !is_few) t->num_overlaps = 0; /* of loops around it */
+    else if (t->num_overlaps < MOST_OVERLAPS) {
+        est_overlap *w = &t->overlap[t->num_overlaps++];
+        w->is_loop = !est_unrolled(l);
+        for (int k = 0; k < x->num_accesses; k++) w->step[k] = x->access[k].step[loop];
+        w->turns = l->turns;
+    }
+    if (t->num_parts && !t->group_steps) t->grouped = (1u << t->num_parts) - 1;
+    if (t->grouped) t->group_steps = est_max(1, t->group_steps) * steps;
+}
+
+/* A loop of registers, written out. flat: lanes beside those of a vector's own loop. */
+static void add_registers(const at_estimator *e, const est_leaf *end, est_tile *t, int loop,
+                          int64_t *flat) {
+    const int lanes = e->o.target->lanes;
+    const est_leaf *x = t->x;
+    const est_loop *l = &x->loop[loop];
+    const bool vector = l->ann == AT_ANN_VEC;
+    bool everywhere = !end;
+    for (int k = 0; end && k < end->num_loops; k++)
+        everywhere |= end->loop[k].name == l->name && est_unrolled(&end->loop[k]);
+    if (vector && !is_vector(e, x, loop)) t->width = 1, t->slower = slower_apart(e->o.speeds);
+    t->is_shifted |= l->is_shifted;
+    if (is_flat(e, x, loop)) {
+        *flat *= (int64_t)l->turns;
+        return;
+    }
+    const int64_t turns = (int64_t)l->turns * (vector ? *flat : 1);
+    if (vector) *flat = 1;
+    if (!everywhere || t->num_parts == AT_PARTS_MAX) {
+        t->other *= vector ? (turns + lanes - 1) / lanes : turns;
+        return;
+    }
+    for (int k = 0; k < x->num_accesses; k++) t->step[k][t->num_parts] = x->access[k].step[loop];
+    t->which[t->num_parts] = loop;
+    if (vector && (loop + 1 == x->num_loops || x->loop[loop + 1].node != l->node))
+        t->in_lanes |= 1u << t->num_parts;
+    if (l->is_run) t->uncut |= 1u << t->num_parts;
+    t->part[t->num_parts++] = (at_part){.vector = vector, .extent = turns};
+}
+
 static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
                      int root, est_tile *t) {
-    const int lanes = e->o.target->lanes;
     const est_stage *s = &e->stages[x->node->tensor];
     *t = (est_tile){.x = x,
                     .root = root,
@@ -187,7 +236,7 @@ static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, co
                     .steps = 1,
                     .again = 1,
                     .turns = 1,
-                    .width = lanes,
+                    .width = e->o.target->lanes,
                     .slower = 1,
                     .per_term = per_term(e, x),
                     .share = x->terms->share,
@@ -197,46 +246,13 @@ static void set_tile(at_estimator *e, const at_program *p, const est_leaf *x, co
                     .in_blocks = x->in_blocks,
                     .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums};
     if (end && !x->is_end_of_other) set_end(e, p, end, root, t);
-    int64_t flat = 1; /* lanes beside those of a vector's own loop */
+    int64_t flat = 1;
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
-        bool vector = l->ann == AT_ANN_VEC, everywhere = !end;
         if (l->is_dot) continue;
-        const bool sums_lanes = l->sums && vector && is_vector(e, x, i);
-        const double steps = sums_lanes ? ceil(l->turns / lanes) : l->turns;
-        t->lanes_sum |= sums_lanes;
-        if (l->sums) t->steps *= steps;
-        else if (!est_unrolled(l)) t->again *= l->turns;
-        bool is_few = !l->is_dynamic && l->turns <= AT_THIN_STEPS;
-        if (l->sums && !est_unrolled(l) && !is_few) t->num_overlaps = 0; /* of loops around it */
-        else if (l->sums && t->num_overlaps < MOST_OVERLAPS) {
-            est_overlap *w = &t->overlap[t->num_overlaps++];
-            w->is_loop = !est_unrolled(l);
-            for (int k = 0; k < x->num_accesses; k++) w->step[k] = x->access[k].step[i];
-            w->turns = l->turns;
-        }
-        if (l->sums && t->num_parts && !t->group_steps) t->grouped = (1u << t->num_parts) - 1;
-        if (l->sums && t->grouped) t->group_steps = est_max(1, t->group_steps) * steps;
-        if (l->sums || !est_unrolled(l)) continue;
-        for (int k = 0; end && k < end->num_loops; k++)
-            everywhere |= end->loop[k].name == l->name && est_unrolled(&end->loop[k]);
-        if (vector && !is_vector(e, x, i)) t->width = 1, t->slower = slower_apart(e->o.speeds);
-        t->is_shifted |= l->is_shifted;
-        if (is_flat(e, x, i)) {
-            flat *= (int64_t)l->turns;
-            continue;
-        }
-        int64_t turns = (int64_t)l->turns * (vector ? flat : 1);
-        if (vector) flat = 1;
-        if (everywhere && t->num_parts < AT_PARTS_MAX) {
-            for (int k = 0; k < x->num_accesses; k++)
-                t->step[k][t->num_parts] = x->access[k].step[i];
-            t->which[t->num_parts] = i;
-            if (vector && (i + 1 == x->num_loops || x->loop[i + 1].node != l->node))
-                t->in_lanes |= 1u << t->num_parts;
-            if (l->is_run) t->uncut |= 1u << t->num_parts;
-            t->part[t->num_parts++] = (at_part){.vector = vector, .extent = turns};
-        } else t->other *= vector ? (turns + lanes - 1) / lanes : turns;
+        if (l->sums) add_steps(e, t, i);
+        else if (est_unrolled(l)) add_registers(e, end, t, i, &flat);
+        else t->again *= l->turns;
     }
     set_works(e, p, x, root, t);
     set_diagonal(t);
