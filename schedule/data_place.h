@@ -27,6 +27,14 @@ typedef struct data_element {
 /* What has values already, on one draw. */
 typedef struct data_taken data_taken;
 
+/* Numbers of places: the next one, and those that had no element in the round before, of which so
+ * many were tried again. */
+typedef struct data_next {
+    int64_t number;
+    AT_VEC(int64_t) failed;
+    int again, end;
+} data_next;
+
 typedef struct data_place data_place;
 struct data_place {
     data_ruler *r;
@@ -35,8 +43,8 @@ struct data_place {
     data_taken *taken;
     int round;       /* in which the places have their elements */
     int number;      /* of the decision: each begins at another place */
-    int64_t *placed; /* [number] places with elements, in this round and those before, */
-    int64_t *next;   /* and the next one of each kind of them */
+    int64_t *placed; /* [number] places with elements, in this round and those before */
+    data_next *next; /* of each kind of them */
     int decisions;   /* of the computation */
     int served;      /* places that count */
     int count;       /* which of the decision's places it is */

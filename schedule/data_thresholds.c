@@ -12,6 +12,7 @@ enum {
     MOST_DECISIONS = 64, /* of a computation */
     LEAST_PLACES = 24,   /* of each, with an element there: so many, */
     MOST_PLACES = 512,   /* or as many, */
+    MANY_PLACES = 128,   /* of which those behind so many lie just beside the turn, */
     ALL_PLACES = 1024,   /* as these are for all */
     FEW_PLACES = 4,      /* of each, that each kind beside a turn has one of */
     MOST_FAILED = 12,    /* places at which nothing turns, before one at which something does */
@@ -145,7 +146,8 @@ static int find_turns_again(data_place *p, decision *d, data_element *x, turn *o
 enum { BESIDE = 4, KINDS = 10, ALL_KINDS = 16 };
 static int kind_of_next(const data_place *p) {
     static const int kinds[ALL_KINDS] = {0, 1, 2, 3, 0, 1, 4, 5, 0, 1, 6, 7, 0, 1, 8, 9};
-    return kinds[p->placed[p->number] % ALL_KINDS];
+    const int64_t n = p->placed[p->number];
+    return n < MANY_PLACES ? kinds[n % ALL_KINDS] : (int)(n % 2);
 }
 
 static double value_at(const data_place *p, const data_element *x, const turn *at, int number) {
@@ -397,19 +399,12 @@ static int64_t place_along(int64_t m, int axis, int sequence, int64_t extent) {
     return (int64_t)((block - floor(block)) * (double)(extent / LANES)) * LANES + lane;
 }
 
-/* The next place of each kind of the decision's elements is another one. */
-static void choose_place(data_place *p) {
+static bool plant_at(data_place *p, decision *d, int64_t m, int sequence) {
     const at_tensor *t = &p->r->c->tensors[p->stage];
-    const int sequence = p->number * KINDS + kind_of_next(p);
-    const int64_t m = p->next[sequence]++;
-    for (int i = axes_of(t), k = 0; i-- > 0; k++)
-        p->axis[i] = place_along(m, k, sequence, p->r->extents[p->stage][i]);
-}
-
-static bool plant_at(data_place *p, decision *d) {
     double x;
     at_arena_reset(p->scratch);
-    choose_place(p);
+    for (int i = axes_of(t), k = 0; i-- > 0; k++)
+        p->axis[i] = place_along(m, k, sequence, p->r->extents[p->stage][i]);
     p->num = 0;
     p->is_open = false;
     p->count++;
@@ -418,6 +413,17 @@ static bool plant_at(data_place *p, decision *d) {
     sort_elements(p);
     make_simple(p);
     return move_one(p, d);
+}
+
+/* The next place of each kind of the decision's elements is another one. What has none, as where
+ * all of a row is taken, may have one in the next round. */
+static bool plant_next(data_place *p, decision *d) {
+    const int sequence = p->number * KINDS + kind_of_next(p);
+    data_next *next = &p->next[sequence];
+    const int64_t m = next->again < next->end ? next->failed.data[next->again++] : next->number++;
+    const bool is_planted = plant_at(p, d, m, sequence);
+    if (!is_planted) *at_push(p->r->arena, &next->failed) = m;
+    return is_planted;
 }
 
 /* Of the decision, in one round. */
@@ -440,10 +446,14 @@ static void plant(data_place *p, decision d) {
     const int64_t most = most_places(p), before = p->placed[p->number];
     int64_t done = 0;
     p->work = 0;
+    for (int k = 0; k < KINDS; k++) {
+        data_next *next = &p->next[p->number * KINDS + k];
+        next->end = next->failed.len;
+    }
     for (int64_t n = 0; done < most && n < 2 * most + LEAST_PLACES &&
                         (p->work < most_work || (most_work && n < 2 * FEW_PLACES));
          n++) {
-        done += plant_at(p, &d);
+        done += plant_next(p, &d);
         p->placed[p->number] = before + done;
         if (n > MOST_FAILED && !done) break;
     }
@@ -496,7 +506,7 @@ static int plant_on(data_ruler *r, at_draw *draw, bool has_sums, int share, int 
     data_place p = {.r = r,
                     .draw = draw,
                     .moved = AT_NEW_ARRAY(r->arena, int64_t, r->c->num_tensors),
-                    .next = AT_NEW_ARRAY(r->arena, int64_t, MOST_DECISIONS * KINDS),
+                    .next = AT_NEW_ARRAY(r->arena, data_next, MOST_DECISIONS * KINDS),
                     .placed = AT_NEW_ARRAY(r->arena, int64_t, MOST_DECISIONS),
                     .scratch = at_arena_new(),
                     .read_sum = has_sums ? data_few_read : NULL,
