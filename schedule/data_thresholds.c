@@ -327,7 +327,9 @@ static bool be_alone(data_place *p, const data_element *x) {
 static bool move_element(data_place *p, decision *d, data_element *x) {
     turn turns[MOST_TURNS];
     const double before = x->value;
-    const bool may = !x->is_fixed && (x->few || data_place_may_move(p, x->tensor));
+    /* Of a sum that is rounded it is the sum: a scale of all sums of its column stays. */
+    const bool stays = x->is_fixed || (d->kind == ROUNDS && p->read_sum && !x->few),
+               may = !stays && (x->few || data_place_may_move(p, x->tensor));
     const int n = may ? find_all_turns(p, d, x, turns) : 0;
     const turn *at = &turns[choose(p, CHOOSE_TURN, n)];
     if (!p->is_open && n && is_seen(p, d, x, at) && choose_value(p, d, x, at) && be_alone(p, x)) {
