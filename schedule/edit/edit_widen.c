@@ -73,7 +73,8 @@ static bound end_of(const widening *w, const at_expr *e, bool upper) {
     case AT_X_MAX:
         x = end_of(w, e->arg[0], upper), y = end_of(w, e->arg[1], upper);
         if (!x.is_known || !y.is_known) return (bound){0};
-        if (!x.e && !y.e) return known(NULL, (e->op == AT_X_MIN) == (x.c < y.c) ? x.c : y.c);
+        if (x.e == y.e || (x.e && y.e && at_expr_equal(x.e, y.e)))
+            return known(x.e, (e->op == AT_X_MIN) == (x.c < y.c) ? x.c : y.c);
         return known(at_expr_pair(w->arena, e->op, expr_of(w, x), expr_of(w, y)), 0);
     default: return (bound){0};
     }

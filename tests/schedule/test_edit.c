@@ -364,6 +364,7 @@ static void widened(void **state) {
     expect_stage("q[i:N] = max(k:N) k >= i ? A[k, i] : -(inf)\n");
     DO(widen("p", "k"));
     DO(widen("t", "k"));
+    expect_stage("t[i:N, j:N] = prod(k:N) k < i + 1 && k < j + 2 ? A[i, k%N] : 1\n");
     expect_same_outputs();
     REFUSED("@s has no range \"k\"", widen("s", "k"));
     REFUSED("@s has no range \"i\"", widen("s", "i"));
