@@ -92,7 +92,7 @@ static void kept(void **state) {
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(at_format(arena, "%s/autotune", folder)), 0);
     assert_int_equal(rmdir(folder), 0);
-    setenv("XDG_CACHE_HOME", "/nowhere", 1);
+    setenv("XDG_CACHE_HOME", "/dev/null", 1);
 }
 
 /* Estimates are of the instruction set that the session's kernels are of: of bytes that a CPU has
@@ -118,7 +118,7 @@ static void estimates_know_types(void **state) {
 }
 
 int main(void) {
-    setenv("XDG_CACHE_HOME", "/nowhere", 1); /* whatever the user has in his own */
+    setenv("XDG_CACHE_HOME", "/dev/null", 1); /* whatever the user has in his own */
     const struct CMUnitTest tests[] = {cmocka_unit_test(picks), cmocka_unit_test(kept),
                                        cmocka_unit_test(estimates_know_types)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);

@@ -123,6 +123,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traffic),
     };
-    setenv("XDG_CACHE_HOME", "/nowhere", 1); /* whatever the user has in his own */
+    setenv("XDG_CACHE_HOME", "/dev/null", 1); /* whatever the user has in his own */
     return cmocka_run_group_tests_name("engine/traffic", tests, NULL, NULL);
 }
