@@ -215,7 +215,7 @@ static bool is_inside(tiler *x, int mine, int tensor) {
     return accesses_before(x, scope, tensor) == mine;
 }
 
-/* Has it memory of its own, which nothing finds places in? */
+/* Has a tensor memory of its own, whose elements are no places? */
 static bool may_be_registers(const at_low *l, int tensor) {
     const at_place place = l->buffers[tensor].place;
     return (place == AT_PLACE_WORKSPACE || place == AT_PLACE_THREAD) &&
@@ -277,26 +277,31 @@ static bool look_at(tiler *x, neighbours *all, const at_ir *n, bool *more) {
     return gains;
 }
 
+static neighbours no_neighbours(at_low *l) {
+    const int num = l->num_tensors;
+    const neighbours all = {.query = {l, 0, 0, AT_NEW_ARRAY(l->arena, fixed_tensor, num)},
+                            .accesses = AT_NEW_ARRAY(l->arena, int, num),
+                            .local = AT_NEW_ARRAY(l->arena, bool, num),
+                            .writes = AT_NEW_ARRAY(l->arena, bool, num)};
+    for (int t = 0; t < num; t++) all.query.of[t].is_asked = may_be_registers(l, t);
+    return all;
+}
+
 /* The groups that begin with n, each longer than the one before: up to where a tensor written by n
  * is used up, so that it lives in registers; then up to where another that the group writes is. */
 static int find_groups(tiler *x, at_ir *n, const at_ir *run_end, group *groups) {
     at_low *l = x->l;
-    const int num = l->num_tensors;
-    neighbours all = {.query = {l, 0, 0, AT_NEW_ARRAY(l->arena, fixed_tensor, num)},
-                      .accesses = AT_NEW_ARRAY(l->arena, int, num),
-                      .local = AT_NEW_ARRAY(l->arena, bool, num),
-                      .writes = AT_NEW_ARRAY(l->arena, bool, num)};
+    neighbours all = no_neighbours(l);
     bool more;
     int count = 0;
-    for (int t = 0; t < num; t++) all.query.of[t].is_asked = may_be_registers(l, t);
     mark_written(n, all.writes);
     bool gains = look_at(x, &all, n, &more);
     for (at_ir *m = n->next; m != run_end && (more || gains) && count < MAX_GROUPS; m = m->next) {
         if (makes_places(l, n, m)) break; /* which m may read */
         gains |= look_at(x, &all, m, &more);
         if (!gains) continue;
-        groups[count++] =
-            (group){m->next, at_copy(l->arena, all.local, sizeof *all.local * (size_t)num)};
+        groups[count++] = (group){
+            m->next, at_copy(l->arena, all.local, sizeof *all.local * (size_t)l->num_tensors)};
         at_ir *from = count > 1 ? groups[count - 2].end : n->next;
         for (; from != m->next; from = from->next) mark_written(from, all.writes);
         more = true;
@@ -317,27 +322,24 @@ static bool has_short_turns(at_low *l, const at_ir *n) {
  * each turn; NULL: they do not, or there are too few registers. */
 static at_ir *tile_of_turns(tiler *x, at_ir *n) {
     at_low *l = x->l;
-    const int num = l->num_tensors;
     if (!has_short_turns(l, n) || !fits(l, n, n, at_ir_loops_of(n))) return NULL;
-    at_ir one = *n;
-    one.next = NULL;
-    fixed_query q = {l, at_counted_loops(&one), at_ir_loops(&one),
-                     AT_NEW_ARRAY(l->arena, fixed_tensor, num)};
-    bool *local = AT_NEW_ARRAY(l->arena, bool, num), *writes = AT_NEW_ARRAY(l->arena, bool, num);
-    int *accesses = AT_NEW_ARRAY(l->arena, int, num), others = 0;
-    mark_written(&one, writes);
-    count_accesses(&one, accesses);
-    for (int t = 0; t < num; t++) q.of[t].is_asked = may_be_registers(l, t);
-    fixed_list(&q, &one);
-    for (int t = 0; t < num; t++) {
-        const int line = l->buffers[t].line_sym;
-        local[t] = writes[t] && q.of[t].is_asked && !q.of[t].is_other &&
-                   ((line >= 0 && (q.inner & AT_BIT(line))) || is_inside(x, accesses[t], t));
-        others += writes[t] && !local[t];
+    neighbours all = no_neighbours(l);
+    bool more;
+    int others = 0;
+    mark_written(n, all.writes);
+    look_at(x, &all, n, &more);
+    for (int t = 0; t < l->num_tensors; t++) {
+        const fixed_tensor *f = &all.query.of[t];
+        const int line = l->buffers[t].line_sym; /* a turn of its loop is all of a tensor's life */
+        all.local[t] |= all.writes[t] && f->is_asked && !f->is_other && line >= 0 &&
+                        (all.query.inner & AT_BIT(line));
+        others += all.writes[t] && !all.local[t];
     }
     if (others != 1) return NULL;
+    at_ir one = *n;
+    one.next = NULL;
     const at_low_mark before = at_low_mark_now(l);
-    const at_tile_regs regs = {.local = local, .promote = true};
+    const at_tile_regs regs = {.local = all.local, .promote = true};
     at_ir *out = at_tile_calls(l, &one, &regs);
     if (!out || (out->kind != AT_IR_LOOP && !out->next)) return out;
     at_low_go_back(l, &before);
