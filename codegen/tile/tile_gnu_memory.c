@@ -317,7 +317,7 @@ static bool pick_fours(at_text *out, const at_tile *t, const at_tile_op *op) {
     return true;
 }
 
-/* Every second one of 15; false: it picks others. */
+/* Every second float of 15; false: the load takes others. */
 static bool pick_second(at_text *out, const at_tile *t, const at_tile_op *op) {
     if (!at_tile_picks_second(op) || t->lanes != op->lanes) return false;
     at_text_addf(out,

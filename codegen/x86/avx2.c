@@ -119,6 +119,17 @@ static void store_first(at_x86 *x, const at_tile_op *op) {
     if (left == 3) EMIT(x, VEXTRACTPS, at_x86_memory(x, &piece, 4), half, at_imm(2));
 }
 
+/* The other lanes become 0. */
+static void load_first(at_x86 *x, const at_tile_op *op) {
+    if (op->lanes == 2) {
+        EMIT(x, VMOVQ, at_vec(op->dst, 16), at_x86_memory(x, op, 8));
+        return;
+    }
+    const at_x86_arg m = at_x86_memory(x, op, 32);
+    load_mask(x, op->lanes);
+    EMIT(x, VMASKMOVPS, at_vec(op->dst, 32), at_vec(AT_X86_SCRATCH_VEC, 32), m);
+}
+
 static void move(at_x86 *x, const at_tile_op *op, bool store) {
     if (op->fours) {
         move_fours(x, op, store);
@@ -133,24 +144,15 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
         else load_narrow(x, op);
         return;
     }
-    int n = op->lanes, bytes = n == 1 ? 4 : n == 4 ? 16 : 32;
-    at_x86_arg v = at_vec(store ? op->a : op->dst, bytes == 32 ? 32 : 16),
-               m = at_x86_memory(x, op, bytes);
-    if (store && n != 1 && n != 4 && n != 8) {
-        store_first(x, op);
-        return;
-    }
-    if (n == 2) {
-        m.bytes = 8;
-        EMIT(x, VMOVQ, at_vec(op->dst, 16), m);
-        return;
-    }
+    const int n = op->lanes;
     if (n != 1 && n != 4 && n != 8) {
-        load_mask(x, n);
-        EMIT(x, VMASKMOVPS, v, at_vec(AT_X86_SCRATCH_VEC, 32), m);
+        if (store) store_first(x, op);
+        else load_first(x, op);
         return;
     }
-    at_x86_arg store_args[] = {m, v}, load_args[] = {v, m};
+    const at_x86_arg v = at_vec(store ? op->a : op->dst, n == 8 ? 32 : 16),
+                     m = at_x86_memory(x, op, 4 * n);
+    const at_x86_arg store_args[] = {m, v}, load_args[] = {v, m};
     at_asm_emit(&x->code, n == 1 ? AT_X86_VMOVSS : AT_X86_VMOVUPS, 0, false, 2,
                 store ? store_args : load_args);
 }
@@ -189,11 +191,10 @@ static void pick_four(at_x86 *x, const at_tile_op *op, const int at[2], const in
     EMIT(x, VSHUFPS, half, half, b, at_imm(order));
 }
 
-/* Every second one, out of two loads. */
+/* Every second float, out of two loads: in each half 0 and 2 of the first load, and 1 and 3 of the
+ * last, and then pairs 0, 2, 1 and 3. */
 static void pick_second(at_x86 *x, const at_tile_op *op) {
-    enum {
-        FROM_BOTH = 0xd8
-    }; /* 0, 2 of one, 1, 3 of the other, in each half; 0, 2, 1, 3 of pairs */
+    enum { FROM_BOTH = 0xd8 };
     at_tile_op last = *op;
     const at_x86_arg v = at_x86_reg(x, op->dst);
     last.off += 7;
