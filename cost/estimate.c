@@ -292,13 +292,8 @@ static double work_of(at_estimator *e, const at_program *p, const est_leaf *x, i
 static double within_axes(const at_program *p, const est_leaf *x) {
     const int tensor = x->node->tensor, last = x->loop[x->num_loops - 1].axis;
     double share = 1;
-    for (int k = 0; k < p->compute->tensors[tensor].num_axes; k++) {
-        double covered = 1;
-        for (int i = 0; i < x->num_loops; i++)
-            if (x->loop[i].axis == k) covered *= x->loop[i].turns;
-        if (k != last && covered > (double)p->extents[tensor][k])
-            share *= (double)p->extents[tensor][k] / covered;
-    }
+    for (int k = 0; k < p->compute->tensors[tensor].num_axes; k++)
+        if (k != last) share *= est_share_of_axis(p, x, k, 0);
     return share;
 }
 

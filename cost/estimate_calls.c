@@ -103,12 +103,8 @@ static int find_tails(const at_program *p, const est_tile *t, tail *tails) {
 /* Steps beyond the ends of the sum's axes. */
 static void exceed(const at_program *p, est_tile *t) {
     const est_leaf *x = t->x;
-    for (int a = x->stage->num_axes; a < x->node->num_axes; a++) {
-        double extent = (double)p->extents[x->node->tensor][a], turns = 1;
-        for (int k = t->root; k < x->num_loops; k++)
-            if (x->loop[k].axis == a) turns *= x->loop[k].turns;
-        if (extent > 0 && turns > extent) t->steps *= extent / turns;
-    }
+    for (int a = x->stage->num_axes; a < x->node->num_axes; a++)
+        t->steps *= est_share_of_axis(p, x, a, t->root);
 }
 
 /* Share of the turns around a tile that lie within the axes it has no loop of. */
@@ -116,14 +112,9 @@ static double within(const at_program *p, const est_tile *t) {
     const est_leaf *x = t->x;
     double share = 1;
     for (int a = 0; a < x->stage->num_axes; a++) {
-        double extent = (double)p->extents[x->node->tensor][a], turns = 1;
         bool inside = false;
-        for (int k = 0; k < x->num_loops; k++) {
-            if (x->loop[k].axis != a) continue;
-            turns *= x->loop[k].turns;
-            inside |= k >= t->root;
-        }
-        if (!inside && turns > extent && extent > 0) share *= extent / turns;
+        for (int k = t->root; k < x->num_loops; k++) inside |= x->loop[k].axis == a;
+        if (!inside) share *= est_share_of_axis(p, x, a, 0);
     }
     return share;
 }
@@ -265,14 +256,11 @@ static bool is_shared(const at_estimator *e, const est_leaf *x, const est_leaf *
     return false;
 }
 
-/* The tail of the axis that a loop around the tile goes along; NULL: it has none. */
-static const tail *tail_along(const est_tile *t, const est_leaf *x, const tail *tails, int n,
-                              int loop, bool *rest, int mask) {
-    for (int i = 0; i < n; i++) {
-        *rest = mask >> i & 1;
-        if (x->loop[t->which[tails[i].part]].axis == x->loop[loop].axis) return &tails[i];
-    }
-    return NULL;
+/* The tail of the axis that a loop around the tile goes along; -1: the axis has none. */
+static int tail_along(const est_tile *t, const est_leaf *x, const tail *tails, int n, int loop) {
+    for (int i = 0; i < n; i++)
+        if (x->loop[t->which[tails[i].part]].axis == x->loop[loop].axis) return i;
+    return -1;
 }
 
 /* Turns that a call has, of loops around a tile of few operations (tile_of_turns). mask: bits of
@@ -294,11 +282,11 @@ static double turns_of_call(const at_estimator *e, const est_tile *t, const est_
     if (2 * sums * (2 + t->steps) > AT_TILE_SUM_OPS) return 1;
     for (int i = t->root - 1; i >= 0; i--) {
         const est_loop *l = &x->loop[i];
-        bool rest = false;
-        const tail *cut = tail_along(t, x, tails, n, i, &rest, mask);
+        const int cut = tail_along(t, x, tails, n, i);
         if (l->ann != AT_ANN_NONE || l->sums || is_shared(e, x, end, i)) break;
-        if (!cut) turns *= l->turns;
-        else return rest ? turns : turns * est_min(l->turns, cut->whole_turns);
+        if (cut >= 0)
+            return mask >> cut & 1 ? turns : turns * est_min(l->turns, tails[cut].whole_turns);
+        turns *= l->turns;
     }
     return turns;
 }

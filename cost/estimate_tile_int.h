@@ -56,6 +56,15 @@ typedef struct est_tile { /* of a sum */
     double diagonal_block; /* terms of a block that all of these go through; 0: there are none */
 } est_tile;
 
+/* Share of the turns of loops along an axis, from one loop on, that its elements have. */
+static inline double est_share_of_axis(const at_program *p, const est_leaf *x, int axis, int from) {
+    const double extent = (double)p->extents[x->node->tensor][axis];
+    double turns = 1;
+    for (int i = from; i < x->num_loops; i++)
+        if (x->loop[i].axis == axis) turns *= x->loop[i].turns;
+    return extent > 0 && turns > extent ? extent / turns : 1;
+}
+
 static const double est_address_ns = 2.2; /* of an element that is found by divisions */
 
 /* A multiply-add of a vector, of a tile of many rows. */
