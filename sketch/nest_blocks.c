@@ -24,8 +24,8 @@
 
 #include "sketch/nests.h"
 
-/* An axis along which what is read lies side by side, though it is not the last one; -1: none. As
- * many do as the last one goes over in a step. */
+/* An axis along which what is read lies side by side, though it is not the last one; -1: none. A
+ * step along the last axis goes over at least a block's side of these elements. */
 static int loaded_of(const sketch_state *s, int stage, const at_access *x) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];

@@ -111,9 +111,9 @@ static bool has_short_rows(const sketch_state *s, int stage) {
            f->extent[1] <= SHORT_ROW && f->extent[0] >= SHORT_ROW;
 }
 
-/* The axis of rows of which a tile has several, since calls for each cost too much beside a short
- * one of so many elements or terms; -1: there is none. Beside other stages short rows alone are
- * worth a knob. */
+/* The axis of rows of which a tile has several, since a call for each row costs too much beside its
+ * few elements or terms, `length` of them; -1: there is none. Beside other stages short rows alone
+ * are worth a knob. */
 static int rows_of_tile(const sketch_state *s, int stage, int axes, double length,
                         at_part_limit *limit) {
     enum { MOST = 16, LEAST_ROWS = 8 };
@@ -128,7 +128,7 @@ static int rows_of_tile(const sketch_state *s, int stage, int axes, double lengt
     return k;
 }
 
-/* Splits the loop of such an axis; its outer part is *first where it was the first loop. */
+/* Splits the loop of these rows; its outer part is *first where the loop was. */
 static at_status split_rows_of_tile(sketch_state *s, int stage, int axis, at_part_limit limit,
                                     const char **first) {
     const at_tensor *t = &s->facts->compute->tensors[stage];

@@ -235,7 +235,8 @@ static int64_t step_of(const at_stage_facts *f, int p) {
     return step;
 }
 
-/* Is a point a whole register of what lies side by side and sums nothing? It is a row. */
+/* Are a point's parts a whole register of elements that lie side by side, and no sums? The point is
+ * a row. */
 static bool are_rows(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
     const at_tensor *t = &s->facts->compute->tensors[stage];

@@ -238,8 +238,8 @@ static bool hides(const at_expr *e, const void *axis) {
            at_expr_uses(e, *(const int *)axis);
 }
 
-/* Is it in a bound of an index that an entry of an index tensor moves, too? Addresses are known
- * then for steps that are written out. */
+/* Does the axis move an index whose bound an entry of an index tensor moves, too? Addresses are
+ * known then for steps that are written out. */
 static bool is_hidden(const tiling *t, int axis) {
     return at_expr_find_index(t->s->facts->compute->tensors[t->stage].body, hides, &axis);
 }
