@@ -1,7 +1,6 @@
 /* codegen/stop_checks.c: the loop that a run is cut short at: the outermost one with several turns
  * of the nest with the most work: operations of tiles, each at most as often as the loops around it
- * say.
- */
+ * say. Of a nest that makes numbers of places nothing is left out. */
 #include "codegen/emit.h"
 
 /* One turn of the tile's loop *i, which is left behind it. */
@@ -63,13 +62,26 @@ static const at_ir *first_loop(at_low *l, const at_ir *list) {
     return NULL;
 }
 
+/* Does it make numbers at which what stands behind it reads? */
+static bool makes_places(const at_low *l, const at_ir *list) {
+    bool any = false;
+    for (const at_ir *n = list; n && !any; n = n->next) {
+        const at_tile_call *c = n->kind == AT_IR_TILE ? n->call : NULL;
+        any = (n->kind == AT_IR_STMT && at_low_holds_places(l, n->stmt.tensor)) ||
+              makes_places(l, n->child) || makes_places(l, n->other);
+        for (int i = 0; c && i < c->tile->num_slots; i++)
+            any |= c->tile->slot_written[i] && at_low_holds_places(l, c->slot_tensor[i]);
+    }
+    return any;
+}
+
 at_turns at_turns_of(at_low *l, const at_ir *list) {
     enum { OFTEN = 64 };
     at_turns t = {.total = 1};
     while (t.num < AT_MOST_CUT && t.total < OFTEN) {
         const at_ir *n = first_loop(l, list);
         bool is_parallel = n && n->loop.ann == AT_ANN_PARA;
-        if (!n || (is_parallel && t.num)) break;
+        if (!n || (is_parallel && t.num) || makes_places(l, n->child)) break;
         t.loop[t.num++] = n;
         t.total *= at_loop_trips(n);
         if (is_parallel) break;
