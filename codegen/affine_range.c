@@ -33,6 +33,15 @@ static void product_range(int64_t a, int64_t b, int64_t c, int64_t d, int64_t *l
     *hi = clamp(most);
 }
 
+/* Of an index tensor's entries or of a stage's places; else data: an int32. */
+static void entry_range(const at_low *l, int tensor, int64_t *lo, int64_t *hi) {
+    const at_program *p = l->program;
+    *lo = INT32_MIN;
+    *hi = INT32_MAX;
+    if (tensor < p->compute->num_tensors)
+        at_compute_place_range(p->compute, p->values, p->extents, tensor, lo, hi);
+}
+
 static void sym_range(at_low *l, int sym, int64_t *lo, int64_t *hi) {
     const at_sym s = l->syms.data[sym];
     int64_t lo2, hi2;
@@ -41,10 +50,7 @@ static void sym_range(at_low *l, int sym, int64_t *lo, int64_t *hi) {
         *lo = s.lo;
         *hi = s.hi;
         return;
-    case AT_SYM_LOAD: /* data: an int32 */
-        *lo = INT32_MIN;
-        *hi = INT32_MAX;
-        return;
+    case AT_SYM_LOAD: entry_range(l, s.tensor, lo, hi); return;
     case AT_SYM_DIV:
         at_aff_range(l, s.of, lo, hi);
         if (*lo > -AT_AFF_INF) *lo = at_floordiv(*lo, s.by);

@@ -23,11 +23,23 @@ typedef struct {
 
 /* ---- what may be worked out in vain ---------------------------------------------------------- */
 
+/* Do lanes gather from the tensor where a stage of places says? */
+static bool gathers(const at_low *l, int tensor) {
+    return l->target->gathers && at_type_bytes(at_low_tensor_type(l, tensor)) == 4;
+}
+
+/* Places that a stage says are known to lie within bounds; entries of data may be any. */
 static bool lies_inside(const masker *m, int tensor, const at_aff *at) {
     at_low *l = m->l;
     const at_aff *room = at_aff_shift(l, at_aff_scale(l, at, -1), l->buffers[tensor].elements - 1);
-    return !at_aff_reads(l, at) && at_aff_is_sure(l, at, m->facts) &&
-           at_aff_is_sure(l, room, m->facts);
+    for (int i = 0; i < at->n; i++) {
+        const at_sym s = l->syms.data[at->t[i].sym];
+        const bool is_place = s.kind == AT_SYM_LOAD && at_low_holds_places(l, s.tensor);
+        if (is_place ? !gathers(l, tensor) || !lies_inside(m, s.tensor, s.of)
+                     : at_aff_reads(l, at_aff_sym(l, at->t[i].sym)))
+            return false;
+    }
+    return at_aff_is_sure(l, at, m->facts) && at_aff_is_sure(l, room, m->facts);
 }
 
 /* A sum of loops and entries, as `tables` takes it. */

@@ -210,6 +210,16 @@ double smallest_int(const at_compute *c, const int64_t *values, int64_t *const *
     return int_range(&b, e).lo;
 }
 
+void at_compute_place_range(const at_compute *c, const int64_t *values, int64_t *const *extents,
+                            int stage, int64_t *lo, int64_t *hi) {
+    const at_tensor *t = &c->tensors[stage];
+    const bounder b = {.c = c, .values = values, .extents = extents, .stage = stage};
+    range x = {INT32_MIN, INT32_MAX};
+    if (t->is_places && !t->num_reduce) x = int_range(&b, t->body);
+    *lo = x.lo >= INT32_MIN ? (int64_t)x.lo : INT32_MIN;
+    *hi = x.hi <= INT32_MAX ? (int64_t)x.hi : INT32_MAX;
+}
+
 /* Of a function whose values are no integers, with an argument of at most x. */
 static double function_magnitude(const at_expr *e, double x) {
     switch ((at_function)e->integer) {

@@ -26,6 +26,10 @@ at_status at_compute_check_reads(const at_compute *c, const int64_t *values, con
 void at_compute_axis_range(const at_compute *c, int64_t *const *extents, int stage, int axis,
                            int64_t *lo, int64_t *hi);
 
+/* The least and the largest place that a stage of them says, whatever entries are. */
+void at_compute_place_range(const at_compute *c, const int64_t *values, int64_t *const *extents,
+                            int stage, int64_t *lo, int64_t *hi);
+
 /* What the entries of an index tensor may be, so that every read lies within its tensor: from lo to
  * hi; where they are bounds of a reduction, one not below that before it. */
 typedef struct at_index_range {

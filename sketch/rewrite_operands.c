@@ -44,7 +44,13 @@
  * reads, these places are worked out before, so that lanes gather from them:
  *
  *     y[q] = sum(k) x[min(first[q] + k, H - 1)]    ->
- *         x_place[k, q] : s32 = min(first[q] + k, H - 1);  y[q] = sum(k) x[x_place[k, q]] */
+ *         x_place[k, q] : s32 = min(first[q] + k, H - 1);  y[q] = sum(k) x[x_place[k, q]]
+ *
+ * So are places that a condition on entries guards, within the tensor, so that lanes may gather
+ * whatever the condition says, which chooses among what they gathered:
+ *
+ *     y[q] = e[q] > 0 ? x[e[q] - 1] : 0    ->
+ *         x_place[q] : s32 = min(max(e[q] - 1, 0), N - 1);  y[q] = e[q] > 0 ? x[x_place[q]] : 0 */
 #include "schedule/default_for.h"
 #include "schedule/edit/edit_compute.h"
 #include "sketch/nests.h"
@@ -311,15 +317,28 @@ static bool has_lanes(const sketch_state *s, int stage) {
     return true;
 }
 
+/* Would a stage of places serve reads of the tensor? One where entries guard them does where lanes
+ * would find what they read one by one. */
+static bool wants_place(const sketch_state *s, const char *name, int tensor, bool has_lanes) {
+    const int stage = at_compute_find(s->compute, name);
+    const at_tensor *x = &s->compute->tensors[stage];
+    bool is_guarded;
+    const at_expr *place = at_edit_place_of(s->compute, stage, tensor, &is_guarded);
+    if (!place || !is_guarded) return place && !has_lanes;
+    return !x->num_reduce && x->num_axes && at_expr_uses(place, x->num_axes - 1) &&
+           at_type_bytes(s->compute->tensors[tensor].type) == 4;
+}
+
 bool rewrite_places(sketch_state *s, int stage, const at_facts_given *given) {
     const char *name = s->compute->tensors[stage].name;
     const at_tensor *x = &s->compute->tensors[stage];
     bool any = false;
     if (s->facts->of[stage].is_dissolved || x->cycle || x->is_recurrence || x->is_packing ||
-        at_tensor_has_range(x) || has_lanes(s, stage))
+        at_tensor_has_range(x))
         return false;
+    const bool has = has_lanes(s, stage);
     for (int t = 0; t < at_compute_find(s->compute, name); t++)
-        while (at_edit_place_of(s->compute, at_compute_find(s->compute, name), t)) {
+        while (wants_place(s, name, t, has)) {
             const char *of = s->compute->tensors[t].name;
             const at_edit e = {.kind = AT_EDIT_PLACE,
                                .stage = name,

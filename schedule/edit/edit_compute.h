@@ -75,7 +75,8 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
  *         @name = k, q: min(first[q] + k, H - 1);  @s = sum(k) x[name[k, q]] */
 at_status at_edit_place(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                         const char *name, const at_compute **compute, at_tree **out, at_error *err);
-const at_expr *at_edit_place_of(const at_compute *c, int stage, int tensor); /* NULL: none */
+/* NULL: none */
+const at_expr *at_edit_place_of(const at_compute *c, int stage, int tensor, bool *is_guarded);
 /* E23: the stage's first choice by indices that reads `tensor`, as padding is, or read of it within
  * bounds, on sums of axes, is a stage `name` over these sums (edit_pad.c).
  *     @s = .. (h + r < H ? x[h + r] : 0)   ->   @name = y < H ? x[y] : 0;  @s = .. name[h + r] */

@@ -126,21 +126,24 @@ typedef struct operand_made {
     rewrite_values values;
     const at_expr *of;
     const at_tensor *made;
+    int tensor, index; /* as this index of reads of the tensor alone; -1: anywhere */
 } operand_made;
 
 /* Reads the operand wherever an expression has it. */
 static at_expr *with_read(const at_expr *e, at_expr *copy, void *ctx) {
     operand_made *x = ctx;
     at_arena *a = x->values.arena;
-    if (!at_expr_equal(e, x->of)) return rewrite_at_values(e, copy, &x->values);
-    return rewrite_element(a, x->made->name, x->made);
+    if (x->tensor < 0 && at_expr_equal(e, x->of)) return rewrite_element(a, x->made->name, x->made);
+    if (x->tensor >= 0 && at_expr_is_read(e, &x->tensor) && at_expr_equal(e->arg[x->index], x->of))
+        copy->arg[x->index] = rewrite_element(a, x->made->name, x->made);
+    return rewrite_at_values(e, copy, &x->values);
 }
 
-/* The new stage, over axes of what reads it, computes an expression of that, and stands for it
- * wherever that has it. */
+/* The new stage, over axes of what reads it, stands for an expression of that. It computes what is
+ * written of it already, or else the expression. */
 static at_status add_operand(rewrite *w, at_arena *a, const at_tensor *from,
                              const axis_order *order, const at_expr *operand, at_tensor made,
-                             at_error *err) {
+                             int tensor, int index, at_error *err) {
     at_expr *const *value = rewrite_axes(a, from);
     made.num_axes = order->n;
     made.axes = AT_NEW_ARRAY(a, at_axis, order->n);
@@ -152,8 +155,8 @@ static at_status add_operand(rewrite *w, at_arena *a, const at_tensor *from,
         made.axes[k] =
             (at_axis){.name = of_stage->name, .extent = rewrite_copy_expr(a, of_stage->extent)};
     }
-    made.written = rewrite_expr_at(a, operand, value);
-    operand_made x = {{a, value}, operand, &made};
+    if (!made.written) made.written = rewrite_expr_at(a, operand, value);
+    operand_made x = {{a, value}, operand, &made, tensor, index};
     rewrite_add_stage(w, from->name, made, at_expr_map(a, from->body, with_read, &x));
     return AT_OK;
 }
@@ -181,7 +184,7 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
     if (alone && (alone->role != AT_ROLE_INDEX || from->type != AT_F32)) made.type = alone->type;
     else if (is_float_expr(t->compute, operand) && at_expr_is_whole(t->compute, operand))
         made.type = AT_S32;
-    AT_TRY(add_operand(&w, a, from, &order, operand, made, err));
+    AT_TRY(add_operand(&w, a, from, &order, operand, made, -1, -1, err));
     return rewrite_finish(&w, compute, out);
 }
 
@@ -204,8 +207,9 @@ static at_walk find_bound(const at_expr *e, void *unused) {
 
 typedef struct place_of {
     const at_compute *c;
-    int tensor;
+    int tensor, index;
     const at_expr *found;
+    bool is_guarded; /* by a condition on entries: it may lie outside where that fails */
 } place_of;
 
 /* An index of a read that is made of entries and of axes beside them, within a bound or the like.
@@ -222,10 +226,54 @@ static at_walk find_place(const at_expr *e, void *ctx) {
     return AT_WALK_ON;
 }
 
-const at_expr *at_edit_place_of(const at_compute *c, int stage, int tensor) {
-    place_of x = {c, tensor, NULL};
-    at_expr_walk(c->tensors[stage].body, find_place, &x);
+/* An entry of an index tensor, perhaps plus or minus a number, so that it fits 32 bits. */
+static bool is_near_entry(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_INDEX) return c->tensors[e->ref].role == AT_ROLE_INDEX;
+    return (e->op == AT_X_ADD || e->op == AT_X_SUB) && e->arg[1]->op == AT_X_INT &&
+           e->arg[1]->integer < 1 << 24 && e->arg[0]->op == AT_X_INDEX &&
+           is_near_entry(c, e->arg[0]);
+}
+
+/* A read at such an index. */
+static at_walk find_entry(const at_expr *e, void *ctx) {
+    place_of *x = ctx;
+    for (int i = 0; e->op == AT_X_INDEX && e->ref == x->tensor && i < e->nargs; i++)
+        if (is_near_entry(x->c, e->arg[i])) {
+            x->found = e->arg[i], x->index = i, x->is_guarded = true;
+            return AT_WALK_END;
+        }
+    return AT_WALK_ON;
+}
+
+/* The same on a side of a choice by entries. */
+static at_walk find_guarded(const at_expr *e, void *ctx) {
+    place_of *x = ctx;
+    if (e->op != AT_X_SELECT || !at_expr_reads_entries(x->c, e->arg[0])) return AT_WALK_ON;
+    return at_expr_walk(e->arg[1], find_entry, ctx) || at_expr_walk(e->arg[2], find_entry, ctx)
+               ? AT_WALK_END
+               : AT_WALK_PAST;
+}
+
+static place_of find(const at_compute *c, int stage, int tensor) {
+    place_of x = {.c = c, .tensor = tensor};
+    if (!at_expr_walk(c->tensors[stage].body, find_place, &x))
+        at_expr_walk(c->tensors[stage].body, find_guarded, &x);
+    return x;
+}
+
+const at_expr *at_edit_place_of(const at_compute *c, int stage, int tensor, bool *is_guarded) {
+    const place_of x = find(c, stage, tensor);
+    *is_guarded = x.is_guarded;
     return x.found;
+}
+
+/* The nearest place inside of the tensor. */
+static at_expr *clamped(at_arena *a, const place_of *x, at_expr *const *value) {
+    const at_expr *extent = x->c->tensors[x->tensor].axes[x->index].extent;
+    at_expr *last = at_expr_pair(a, AT_X_SUB, rewrite_copy_expr(a, extent), at_expr_int(a, 1));
+    return at_expr_pair(
+        a, AT_X_MIN,
+        at_expr_pair(a, AT_X_MAX, rewrite_expr_at(a, x->found, value), at_expr_int(a, 0)), last);
 }
 
 at_status at_edit_place(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
@@ -239,18 +287,21 @@ at_status at_edit_place(at_arena *a, const at_tree *t, const char *stage, const 
     if (!from || !tree_leaf(w.made, stage))
         return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     if (of < 0) return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
-    const at_expr *place = at_edit_place_of(t->compute, s, of);
-    if (!place)
+    const place_of place = find(t->compute, s, of);
+    if (!place.found)
         return at_fail(err, AT_E_INPUT,
-                       "@%s reads \"%s\" at no place that entries and axes bound together", stage,
-                       tensor);
-    at_expr_walk(place, find_axis, &found);
+                       "@%s reads \"%s\" at no place that entries and axes bound together, and at "
+                       "none that entries guard",
+                       stage, tensor);
+    at_expr_walk(place.found, find_axis, &found);
     for (int i = 0; i < axes_of(from); i++) /* reductions, then the axes that lanes go along */
         for (int k = 0; k < found.n; k++) {
             const int axis = (from->num_axes + i) % axes_of(from);
             if (found.axes[k] == axis) order.axes[order.n++] = axis;
         }
-    const at_tensor made = {.name = name, .role = AT_ROLE_STAGE, .type = AT_S32};
-    AT_TRY(add_operand(&w, a, from, &order, place, made, err));
+    at_tensor made = {.name = name, .role = AT_ROLE_STAGE, .type = AT_S32};
+    if (place.is_guarded) made.written = clamped(a, &place, rewrite_axes(a, from));
+    AT_TRY(add_operand(&w, a, from, &order, place.found, made, place.is_guarded ? of : -1,
+                       place.index, err));
     return rewrite_finish(&w, compute, out);
 }

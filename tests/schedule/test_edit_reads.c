@@ -245,9 +245,11 @@ static void made_of_places(void **state) {
     static const example x = {"text", "H=5, N=4, K=3", text,
                               "n, k =>\n    @s = n // k\nn =>\n    @u = n\nn =>\n    @out = n\n"};
     begin_edits(&x);
-    REFUSED("@u reads \"x\" at no place that entries and axes bound together",
+    REFUSED("@u reads \"x\" at no place that entries and axes bound together, and at none "
+            "that entries guard",
             by_place("u", "x", "p"));
-    REFUSED("@s reads \"w\" at no place that entries and axes bound together",
+    REFUSED("@s reads \"w\" at no place that entries and axes bound together, and at none "
+            "that entries guard",
             by_place("s", "w", "p"));
     REFUSED("@x has no leaf in this tree", by_place("x", "x", "p"));
     REFUSED("there is no tensor \"y\"", by_place("s", "y", "p"));
@@ -260,6 +262,32 @@ static void made_of_places(void **state) {
     expect_stage("q[n:N] : s32 = max(i[n] - n, 0)\n");
     expect_stage("s[n:N] = sum(k:K) x[p[k, n], q[n]]*w[k]\n");
     expect_same_outputs();
+    end_edits();
+}
+
+/* Where a condition on entries guards a read, its place is within the tensor whatever the entry is:
+ * there alone, and not in conditions or in other tensors' indices. */
+static void made_of_guarded(void **state) {
+    (void)state;
+    static const char text[] = "x[N, H] : input\nz[H] : input\ni[N] : index\n"
+                               "u[n:N] = 1 <= i[n] && i[n] <= H && n > 0 ? x[n, i[n] - 1]*"
+                               "z[i[n] - 1] : i[n] - 1 > n ? x[n, 0] : 3*i[n] < H ? z[3*i[n]] : 3\n"
+                               "v[n:N] = n > 1 ? z[i[n] - i[n]] : 0\n"
+                               "out[n:N] = u[n] + v[n]\n";
+    static const example x = {"text", "H=5, N=4", text,
+                              "n =>\n    @u = n\nn =>\n    @v = n\nn =>\n    @out = n\n"};
+    begin_edits(&x);
+    DO(by_place("u", "x", "p"));
+    expect_stage("p[n:N] : s32 = min(max(i[n] - 1, 0), H - 1)\n");
+    expect_stage("u[n:N] = 1 <= i[n] && i[n] <= H && n > 0 ? x[n, p[n]]*z[i[n] - 1] : i[n] - 1 > n "
+                 "? x[n, 0] : 3*i[n] < H ? z[3*i[n]] : 3\n");
+    expect_same_outputs();
+    REFUSED("@u reads \"x\" at no place that entries and axes bound together, and at none that "
+            "entries guard",
+            by_place("u", "x", "q"));
+    REFUSED("@v reads \"z\" at no place that entries and axes bound together, and at none that "
+            "entries guard",
+            by_place("v", "z", "q"));
     end_edits();
 }
 
@@ -348,6 +376,7 @@ int main(void) {
         cmocka_unit_test(turned),
         cmocka_unit_test(gone_across),
         cmocka_unit_test(made_of_places),
+        cmocka_unit_test(made_of_guarded),
         cmocka_unit_test(made_of_padding),
         cmocka_unit_test(unpacked),
         cmocka_unit_test(unpacked_for_several),
