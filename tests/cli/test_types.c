@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* A search none of whose trials may fail: a busy machine gets the time that it needs. */
+#define SOUND_TRIALS "--tuner random --timeout 100s --trials "
+
 #define SIZES "args M=12, N=48, K=40\n"
 #define OPERANDS "data[M, K] : input u8\nweight[N, K] : weight s8\n"
 #define SUM "acc[y:M, x:N] : s32 = sum(k:K) data[y, k] * weight[x, k]\n"
@@ -16,7 +19,7 @@ static void runs_by(const char *text, int num_compilers) {
     for (int i = 0; i < num_compilers; i++) {
         if (cli_run("command -v %s", i ? compilers[i] : "true")->status) continue;
         const cli_result *r =
-            cli_expect(0, "./autotune ./t.te --trials 4 --tuner random --compiler %s --log %s.log",
+            cli_expect(0, "./autotune ./t.te " SOUND_TRIALS "4 --compiler %s --log %s.log",
                        compilers[i], compilers[i]);
         if (strstr(r->err, "failed")) fail_msg("%s", r->err);
         cli_run("rm -f %s.log", compilers[i]);
@@ -30,7 +33,7 @@ static void runs(const char *text) {
     if (cli_run("grep -q avx512vl /proc/cpuinfo")->status) skip();
     runs_by(text, 3);
     const cli_result *r =
-        cli_expect(0, "./autotune ./t.te --isa avx2 --trials 3 --tuner random --log avx2.log");
+        cli_expect(0, "./autotune ./t.te --isa avx2 " SOUND_TRIALS "3 --log avx2.log");
     if (strstr(r->err, "failed")) fail_msg("avx2: %s", r->err);
     cli_run("rm -f avx2.log");
     if (cli_run("command -v gcc")->status) return;
@@ -64,7 +67,7 @@ static void small_sets(void **state) {
               "least[x:N] : s32 = min(far[x] >> 15, short[x])*max(short[x], -9)\n");
     for (int i = 0; i < 2; i++) {
         const cli_result *r = cli_expect(0,
-                                         "./autotune ./t.te --isa %s --trials 4 --tuner random "
+                                         "./autotune ./t.te --isa %s " SOUND_TRIALS "4 "
                                          "--log %s.log",
                                          sets[i], sets[i]);
         if (strstr(r->err, "failed")) fail_msg("%s: %s", sets[i], r->err);
@@ -245,8 +248,8 @@ static void derived_parts(void **state) {
         assert_non_null(strstr(r->out, "parts_x+pack_weight"));
         static const char *const how[] = {"--compiler tcc", "--compiler gcc", "--isa avx2"};
         for (int i = 0; i < 3; i++) {
-            r = cli_run("./autotune ./t.te --sketch parts_x+pack_weight --trials 4 --tuner random "
-                        "--log parts.log %s",
+            r = cli_run("./autotune ./t.te --sketch parts_x+pack_weight " SOUND_TRIALS
+                        "4 --log parts.log %s",
                         how[i]);
             if (r->status || strstr(r->err, "failed")) fail_msg("%s: %s", how[i], r->err);
             cli_run("rm -f parts.log");
@@ -534,7 +537,7 @@ static void products_of_halves(void **state) {
     static const char args[] = "M=13,N=48,K=36";
     for (int i = 0; i < 2; i++) {
         const cli_result *r = cli_expect(0,
-                                         "./autotune %s --args %s --trials 8 --tuner random "
+                                         "./autotune %s --args %s " SOUND_TRIALS "8 "
                                          "--log d.log",
                                          names[i], args);
         if (strstr(r->err, "failed")) fail_msg("%s", r->err);
