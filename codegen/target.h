@@ -68,6 +68,7 @@ typedef struct at_target {
     bool weaves;    /* lanes get a byte of each quarter of a register (AT_T_WEAVE) */
     bool cuts;      /* two registers of integers become one of half their bits (AT_T_CUT), and fours
                        of lanes are turned round (AT_T_QUARTERS) */
+    bool narrows;   /* arithmetic with integers of 8 and 16 bits, as many as a register holds */
     bool scales;    /* an instruction multiplies by a power of two (AT_T_SCALE) */
     bool is_double; /* registers hold doubles: `lanes` of them; floats are widened as they are
                        loaded, and rounded as they are stored. For +, -, *, /, min and max */

@@ -111,18 +111,18 @@ typedef struct at_tile_op {
     bool grouped;  /* load of every so many floats: number `plus` of each whole group of `times` */
     int64_t fours; /* load, store of 32 bits to a lane: each four of lanes lies so many elements
                       behind the one before; 0: they are one run */
-    uint8_t element; /* product, alone or with a sum, or dot: 1 + the lane of b that all of
-                        a's are multiplied with; 0: each with its own */
-    bool packed;   /* load, broadcast, store, dot: a lane is the 32 bits that lie there: four bytes,
-                      or two elements of 16 bits */
-    bool halves;   /* load, broadcast: floats of 16 bits as they lie, two to a lane; as many as
-                      `lanes` says. Term: of the first such floats of a and b, one to a lane,
-                      `element` being one of all of b's */
-    bool upper;    /* term of those: of the second half of a's, and of b's but for an element */
-    bool apart;    /* product: it is rounded before anything is added */
-    bool may_miss; /* index: of an entry below 0 the pointer leads to AT_TILE_NUMBERS
-                      times `number` */
-    double number; /* a float's, but in tiles in double; scale */
+    uint8_t element;  /* product, alone or with a sum, or dot: 1 + the lane of b that all of
+                         a's are multiplied with; 0: each with its own */
+    bool packed;      /* load, broadcast, store, dot: a lane is the 32 bits that lie there */
+    bool halves;      /* load, broadcast: floats of 16 bits as they lie, two to a lane; as many as
+                         `lanes` says. Term: of the first such floats of a and b, one to a lane,
+                         `element` being one of all of b's */
+    bool upper;       /* term of those: of the second half of a's, and of b's but for an element */
+    uint8_t bits;     /* of integers, of less and of blend: 8 or 16 each; 0: 32 */
+    bool no_sign;     /* of those */
+    bool apart;       /* product: it is rounded before anything is added */
+    bool may_miss;    /* index: an entry below 0 leads to AT_TILE_NUMBERS times `number` */
+    double number;    /* a float's, but in tiles in double; scale */
     const char *name; /* loop: of the loop in the tree */
 } at_tile_op;
 

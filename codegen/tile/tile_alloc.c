@@ -198,7 +198,8 @@ static void drop_if_dead(alloc *x, int v, int i) {
 
 static bool foldable(const alloc *x, const at_tile_op *op, int v) {
     const at_tile_vreg *r = &x->vreg[v];
-    if (x->life[v].reg >= 0 || op->kind == AT_T_CUT || op->kind >= AT_T_ZIP_LOW) return false;
+    if (x->life[v].reg >= 0 || op->bits || op->kind == AT_T_CUT || op->kind >= AT_T_ZIP_LOW)
+        return false;
     if (r->load == AT_T_CONST) return r->pooled && x->target->fold_const;
     if (r->narrow) return false;
     if (op->kind >= AT_T_SCALE && op->kind != AT_T_DOT)

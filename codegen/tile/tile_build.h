@@ -231,6 +231,9 @@ void at_build_group_loads(at_builder *b);
 void at_build_weave_rows(at_builder *b);
 /* tile_bytes.c: stores of vectors of bytes side by side become one, where the target has it. */
 void at_build_pack_stores(at_builder *b);
+/* tile_narrow.c: the register of bytes that four vectors side by side are, which are stored as the
+ * type has them, worked out in 8 or 16 bits; -1: they do not fit, or the target has none. */
+int at_build_narrow(at_builder *b, const at_tile_op *ops, const int stores[4], at_type type);
 
 /* tile_vector.c: why a loop that is to be a vector cannot be; NULL: it can. Does it run over the
  * terms of a sum as often as data say, or over a copy as often as is known at run time, so that it

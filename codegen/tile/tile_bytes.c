@@ -130,10 +130,13 @@ static void store_group(packer *p, int first, int n, const int *at, const int *m
     at_builder *b = p->b;
     const at_type type = type_of(p, &p->ops[first]) == AT_S8 ? AT_S8 : AT_U8;
     int of[MOST_TOGETHER] = {0};
-    for (int k = 0; k < n; k++) of[k] = source_of(p, at[k], at[n - 1], moved);
-    const int half = cut(p, of[0], of[1], AT_S16);
-    int v = cut(p, half, n == 2 ? half : cut(p, of[2], of[n - 1], AT_S16), type);
-    if (b->l->target->lanes > 4) v = at_build_operation(b, AT_T_QUARTERS, -1, v, -1);
+    int v = n == MOST_TOGETHER ? at_build_narrow(b, p->ops, at, type) : -1;
+    if (v < 0) {
+        for (int k = 0; k < n; k++) of[k] = source_of(p, at[k], at[n - 1], moved);
+        const int half = cut(p, of[0], of[1], AT_S16);
+        v = cut(p, half, n == 2 ? half : cut(p, of[2], of[n - 1], AT_S16), type);
+        if (b->l->target->lanes > 4) v = at_build_operation(b, AT_T_QUARTERS, -1, v, -1);
+    }
     at_tile_op *op = at_build_emit(b, AT_T_STORE);
     *op = p->ops[first];
     op->a = (int16_t)v;
@@ -173,6 +176,7 @@ static void rewrite(packer *p) {
     for (int i = 0; i < p->num_ops; i++) {
         int at[MOST_TOGETHER], n = 0;
         moved[i] = p->b->ops.len;
+        if (!i || at_tile_ends_body(&p->ops[i])) p->b->first_load = p->b->vregs.len;
         if (p->first[i] < 0) {
             *at_push(p->b->l->arena, &p->b->ops) = p->ops[i];
             continue;

@@ -56,6 +56,7 @@ static void print_operands(at_text *out, const at_tile *t, const at_tile_op *op)
         at_text_addf(out, ", [%s.%d%+lld]", t->slot_name[op->base], op->base, (long long)op->trip);
     if (op->kind == AT_T_SCATTER)
         at_text_addf(out, " %s %lld*0..%d", names[op->by], (long long)op->bump, op->most);
+    if (op->bits) at_text_addf(out, " of %c%d", op->no_sign ? 'u' : 's', op->bits);
     if (op->packed) at_text_add(out, " packed");
     if (op->halves) at_text_add(out, op->upper ? " upper halves" : " halves");
     print_lanes(out, t, op);

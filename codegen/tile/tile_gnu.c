@@ -60,6 +60,10 @@ static void place(at_text *out, const at_tile *t, const at_tile_op *op, char pla
     case 't': at_text_add(out, at_type_of((at_type)op->by)->name); return;
     case 'g': at_text_add(out, signs[op->by]); return;
     case 'h': at_text_add(out, op->upper ? "2" : ""); return;
+    case 'i':
+        at_text_addf(out, "%s %s", op->no_sign ? "unsigned" : "signed",
+                     op->bits == 8 ? "char" : "short");
+        return;
     case 'r':
         if (op->apart) at_text_addf(out, "\n    at_apart(v%d);", op->dst);
         return;
@@ -72,8 +76,9 @@ static void place(at_text *out, const at_tile *t, const at_tile_op *op, char pla
 
 /* $v: the second operand as a vector, $y: as a helper's argument, which may be a lane or an
  * address, and $f: the end of such a helper's name; $c: the number in all lanes, $m: where memory
- * is, $t: the type `by`, $g: the signs that a dot product's elements have, $r: a product is rounded
- * before anything is added. Integers are added without sign: their overflow is defined. */
+ * is, $t: the type `by`, $i: the integers of 8 or 16 bits, $g: the signs that a dot product's
+ * elements have, $r: a product is rounded before anything is added. Integers are added without
+ * sign: their overflow is defined. */
 static const char *const forms[AT_T_KIND_COUNT] = {
     [AT_T_PREFETCH] = "__builtin_prefetch(p$s + $o);",
     [AT_T_CONST] = "$d = $c;",
@@ -118,7 +123,20 @@ static const char *const
     *const of_halves[AT_T_KIND_COUNT] = {
         [AT_T_FMA] = "at_half_fma$h$f($d, $a, $y);", [AT_T_FNMA] = "at_half_fnma$h$f($d, $a, $y);"};
 
+/* Integers of 8 or 16 bits, of the type $i. */
+static const char *const narrow[AT_T_KIND_COUNT] = {
+    [AT_T_INT_ADD] = "at_narrow($i, $d, $a, +, $b);",
+    [AT_T_INT_SUB] = "at_narrow($i, $d, $a, -, $b);",
+    [AT_T_INT_MUL] = "at_narrow($i, $d, $a, *, $b);",
+    [AT_T_INT_MIN] = "at_narrow_choice($i, $d, $a, <, $b);",
+    [AT_T_INT_MAX] = "at_narrow_choice($i, $d, $a, >, $b);",
+    [AT_T_SHIFT_LEFT] = "at_narrow_shift($i, $d, $a, <<, $n);",
+    [AT_T_SHIFT_RIGHT] = "at_narrow_shift($i, $d, $a, >>, $n);",
+    [AT_T_LESS] = "at_narrow($i, $d, $a, <, $b);",
+    [AT_T_BLEND] = "$d = at_choose((at_mask)$a, $x, $d);"};
+
 static const char *form_of(const at_tile_op *op) {
+    if (op->bits) return narrow[op->kind];
     if (op->halves && at_tile_is_term(op)) return of_halves[op->kind];
     return op->element && op->kind != AT_T_DOT ? by_lane[op->kind] : forms[op->kind];
 }

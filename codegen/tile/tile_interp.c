@@ -42,7 +42,33 @@ static uint32_t dot(int signs, uint32_t d, uint32_t a, uint32_t b) {
     return sum;
 }
 
+/* One of 8 or 16 bits. */
+static uint32_t narrow(const at_tile_op *op, uint32_t d, uint32_t x, uint32_t y) {
+    const int up = 32 - op->bits;
+    const int64_t a = op->no_sign ? (int64_t)(x << up >> up) : (int32_t)(x << up) >> up,
+                  b = op->no_sign ? (int64_t)(y << up >> up) : (int32_t)(y << up) >> up;
+    switch (op->kind) {
+    case AT_T_INT_ADD: return x + y;
+    case AT_T_INT_SUB: return x - y;
+    case AT_T_INT_MUL: return x * y;
+    case AT_T_INT_MIN: return a < b ? x : y;
+    case AT_T_INT_MAX: return a > b ? x : y;
+    case AT_T_SHIFT_LEFT: return x << op->by;
+    case AT_T_SHIFT_RIGHT: return (uint32_t)(a >> op->by);
+    case AT_T_LESS: return a < b ? UINT32_MAX : 0;
+    default: return (x & y) | (~x & d);
+    }
+}
+
+static uint32_t narrow_lane(const at_tile_op *op, uint32_t d, uint32_t x, uint32_t y) {
+    uint32_t all = 0;
+    for (int i = 0; i < 32; i += op->bits)
+        all |= (narrow(op, d >> i, x >> i, y >> i) & (UINT32_MAX >> (32 - op->bits))) << i;
+    return all;
+}
+
 float at_tile_lane(const at_tile *t, const at_tile_op *op, float d, float a, float b) {
+    if (op->bits) return at_of_bits(narrow_lane(op, at_bits_of(d), at_bits_of(a), at_bits_of(b)));
     switch (op->kind) {
     case AT_T_FMA: return multiply_add(t, a, b, d);
     case AT_T_FNMA: return multiply_add(t, -a, b, d);

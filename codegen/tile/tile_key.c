@@ -29,12 +29,13 @@ at_hash at_tile_hash(const at_tile *t) {
             at_hash_add_number(&h, (uint64_t)i << 8 | t->slot_type[i]);
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];
-        at_hash_add_number(&h, joined(op->kind, op->mem, op->lanes,
-                                      op->may_miss + 2 * op->cyclic + 4 * op->packed +
-                                          8 * op->apart + 16 * op->element + 256 * op->halves +
-                                          512 * op->upper + 1024 * op->grouped));
+        at_hash_add_number(&h,
+                           joined(op->kind, op->mem, op->lanes,
+                                  op->may_miss + 2 * op->cyclic + 4 * op->packed + 8 * op->apart +
+                                      16 * op->element + 256 * op->halves + 512 * op->upper +
+                                      1024 * op->grouped + 2048 * op->no_sign));
         at_hash_add_number(&h, joined(op->dst, op->a, op->b, op->slot));
-        at_hash_add_number(&h, joined(op->base, op->trip_arg, 0, 0));
+        at_hash_add_number(&h, joined(op->base, op->trip_arg, op->bits, 0));
         at_hash_add_number(&h, (uint64_t)op->off);
         at_hash_add_number(&h, (uint64_t)op->trip);
         at_hash_add_number(&h, (uint64_t)op->bump);

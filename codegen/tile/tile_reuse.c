@@ -58,7 +58,7 @@ static bool ends_body(const at_tile_op *op) {
 
 static bool does_the_same(const at_tile_op *x, const at_tile_op *y) {
     return x->kind == y->kind && x->a == y->a && x->b == y->b && x->by == y->by &&
-           x->lanes == y->lanes;
+           x->lanes == y->lanes && x->bits == y->bits && x->no_sign == y->no_sign;
 }
 
 /* What is known is forgotten where another result takes its place. */

@@ -130,8 +130,24 @@ static const char *check_set(const at_tile *t, const at_tile_op *op) {
     return NULL;
 }
 
+/* Of integers of 8 or 16 bits. */
+static const char *check_narrow(const at_tile *t, const at_tile_op *op) {
+    const bool shifts = op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT,
+               counts = op->kind >= AT_T_INT_ADD && op->kind <= AT_T_INT_MAX;
+    if (!t->target->narrows || op->mem || (op->bits != 8 && op->bits != 16))
+        return "the set has no such integers, or not in memory";
+    if (!counts && !shifts && op->kind != AT_T_LESS && op->kind != AT_T_BLEND)
+        return "it is not done with such integers";
+    if (op->bits == 8 && (shifts || op->kind == AT_T_INT_MUL))
+        return "bytes are neither shifted nor multiplied";
+    if (op->kind == AT_T_LESS && op->no_sign) return "such integers are compared with their sign";
+    return shifts && op->by >= op->bits ? "a shift by more bits than there are" : NULL;
+}
+
 /* The number `by` of an operation on bits. */
 static const char *check_number(const at_tile *t, const at_tile_op *op) {
+    const char *fault = op->bits ? check_narrow(t, op) : NULL;
+    if (fault) return fault;
     if ((op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT) &&
         (op->by < 1 || op->by > 31))
         return "a shift is not by 1 to 31 bits";

@@ -309,6 +309,10 @@ static void dot(at_x86 *x, const at_tile_op *op) {
 }
 
 static void vector(at_x86 *x, const at_tile_op *op) {
+    if (op->bits && op->kind != AT_T_BLEND) {
+        at_x86_narrow(x, op);
+        return;
+    }
     const at_x86_arg dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a),
                      scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
     switch (op->kind) {

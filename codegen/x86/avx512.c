@@ -356,7 +356,24 @@ static void arithmetic(at_x86 *x, const at_tile_op *op) {
     if (at_tile_compares(op)) EMIT(x, VPMOVM2D, dst, at_mask_reg(COMPARED));
 }
 
+static void less_of_narrow(at_x86 *x, const at_tile_op *op) {
+    const at_x86_arg k = at_mask_reg(COMPARED), k0 = at_mask_reg(0), a = at_x86_reg(x, op->a),
+                     b = at_x86_reg(x, op->b), dst = at_x86_reg(x, op->dst);
+    if (op->bits == 8) {
+        EMIT(x, VPCMPGTB, k, k0, b, a);
+        EMIT(x, VPMOVM2B, dst, k);
+    } else {
+        EMIT(x, VPCMPGTW, k, k0, b, a);
+        EMIT(x, VPMOVM2W, dst, k);
+    }
+}
+
 static void vector(at_x86 *x, const at_tile_op *op) {
+    if (op->bits && op->kind != AT_T_BLEND) {
+        if (op->kind == AT_T_LESS) less_of_narrow(x, op);
+        else at_x86_narrow(x, op);
+        return;
+    }
     const at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
     switch (op->kind) {
     case AT_T_BCAST:

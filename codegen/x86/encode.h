@@ -121,6 +121,9 @@ void at_x86_move_narrow_sse2(at_x86 *x, const at_tile_op *op, bool stores);
 void at_x86_integers_sse2(at_x86 *x, const at_tile_op *op);
 void at_x86_dot_sse2(at_x86 *x, const at_tile_op *op);
 
+/* narrow.c: arithmetic with integers of 8 and 16 bits. */
+void at_x86_narrow(at_x86 *x, const at_tile_op *op);
+
 /* bytes.c: a load of every so many bytes, each to a lane. */
 void at_x86_pick_bytes(at_x86 *x, const at_tile_op *op);
 

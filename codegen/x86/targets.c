@@ -9,7 +9,7 @@ static const at_target of_doubles[4];
     .lanes = 16, .default_lanes = 16, .regs = 32, .gathers = true, .spreading_regs = 1,            \
     .picks_bytes = true, .most_step = 16, .most_stored_step = 16, .fold_vector = true,             \
     .fold_bcast = true, .fold_const = true, .fused = true, .picks_whole = true, .merges = true,    \
-    .masked_loads = true, .masked_stores = true, .scales = true, .cuts = true,                     \
+    .masked_loads = true, .masked_stores = true, .scales = true, .cuts = true, .narrows = true,    \
     .has_integers = true, .scatters = true, .integers = at_integers_avx512,                        \
     .halves = at_prelude_halves, .has_halves = true, .converts_halves = true,                      \
     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=v\"(v%d) : \"v\"(v%d));\n",                     \
@@ -29,10 +29,10 @@ static const at_target of_doubles[4];
     .fused = true, .masked_loads = true,                                                           \
     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",                     \
     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=x\"(v%d) : \"x\"(v%d), \"x\"(v%d));\n",      \
-    .scatters = true, .cuts = true, .has_halves = true, .halves = at_prelude_halves,               \
-    .has_integers = true, .integers = at_integers_avx2, .dots = AT_DOT_US | AT_DOT_S16,            \
-    .encode = at_encode_avx2, .in_double = &of_doubles[2], .prelude = at_prelude_avx2,             \
-    .architecture = &at_x86_64
+    .scatters = true, .cuts = true, .narrows = true, .has_halves = true,                           \
+    .halves = at_prelude_halves, .has_integers = true, .integers = at_integers_avx2,               \
+    .dots = AT_DOT_US | AT_DOT_S16, .encode = at_encode_avx2, .in_double = &of_doubles[2],         \
+    .prelude = at_prelude_avx2, .architecture = &at_x86_64
 
 /* sse2 multiplies and adds in two steps and needs one register of 16 for the product; avx2 keeps
  * one for masks. Plain C has no registers; 15 keep its tiles of a size that a compiler can hold. */
