@@ -155,12 +155,13 @@ typedef struct at_net {
 /* Of all constants that nodes read, each once. */
 int64_t at_net_weights_bytes(const at_net *net);
 
-/* Sizes by name and values of inputs, as the user gives them. */
-/* Of inputs and outputs. */
+/* Names of the inputs and outputs of a network. */
 typedef struct at_net_names {
     const char *const *inputs, *const *outputs;
     int num_inputs, num_outputs;
 } at_net_names;
+
+/* Sizes by name and values of inputs, as the user gives them. */
 typedef struct at_net_options {
     const char *dims; /* "batch=1,seq=128"; x[0]=1 is a size of the input x; NULL: none */
     const char *sets; /* "sr=16000": all elements of the input sr; NULL: none */
@@ -170,8 +171,8 @@ typedef struct at_net_options {
     /* The array that is given for an input, which has its sizes; *is_constant: its elements, too,
      * so that what depends on them is known. Returns NULL where there is none; may be NULL. */
     const at_net_tensor *(*array_of)(void *ctx, const char *input, bool *is_constant);
-    /* Told the names before the sizes of inputs are looked at: whether what is given has such. May
-     * be NULL. */
+    /* Told these names before the sizes of inputs are looked at: fails where an array is given by
+     * another name. May be NULL. */
     at_status (*check_names)(void *ctx, const at_net_names *of, at_error *err);
     void *ctx;
     int64_t room_bytes; /* for constants that are worked out of others; 0: 2 GiB */

@@ -1,7 +1,9 @@
 /* schedule/edit/edit_epilogue.c: E9, epilogues: what becomes of an output's elements as they are
- * stored, by a text in which x is the element. out[y:Y, x:X] = acc[y, x]     ->     out[y:Y, x:X] =
- * max(acc[y, x] + bias[x], 0) The output keeps its name, its axes and its leaf, so that trees stay
- * as they are. */
+ * stored, by a text in which x is the element.
+ *
+ *     out[y:Y, x:X] = acc[y, x]     ->     out[y:Y, x:X] = max(acc[y, x] + bias[x], 0)
+ *
+ * The output keeps its name, its axes and its leaf, so that trees stay as they are. */
 #include "schedule/epilogue.h"
 
 #include <string.h>
