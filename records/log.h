@@ -10,10 +10,13 @@ typedef void at_warn_fn(void *ctx, const char *text);
 
 /* ---- reading (log_read.c) ------------------------------------------------------------------- */
 
+/* How the text of a computation begins as a comment, behind '#': engine/task/log_texts.h. */
+#define AT_COMMENT_TE "te {"
+
 typedef struct at_log_reader at_log_reader;
 typedef struct at_log_stats {
     int64_t lines, records, comments, blank, bad;
-    int64_t texts;       /* comments that are texts of computations: "#te {" */
+    int64_t texts;       /* comments that are texts of computations */
     int64_t old_version; /* of version 0.1; those that are well-formed are records, too */
 } at_log_stats;
 /* Line by line in constant memory. warn (may be NULL) gets one text per blank, torn or bad line,

@@ -272,6 +272,11 @@ static bool is_blank(const line *l) {
     return true;
 }
 
+static bool is_text(const char *comment, const char *end) {
+    const size_t len = strlen(AT_COMMENT_TE);
+    return (size_t)(end - comment) >= len && !memcmp(comment, AT_COMMENT_TE, len);
+}
+
 static void tell_comment(at_log_reader *r, const char *from, const char *end) {
     if (!r->comment) return;
     char *text = strndup(from, (size_t)(end - from));
@@ -288,7 +293,7 @@ static bool read_line(at_log_reader *r, const line *l, at_record *out) {
     const char *comment = l->too_long ? NULL : comment_in(r, l);
     if (comment) {
         r->stats.comments++;
-        r->stats.texts += l->text + l->len - comment > 5 && !memcmp(comment, "#te {", 5);
+        r->stats.texts += is_text(comment + 1, l->text + l->len);
         tell_comment(r, comment + 1, l->text + l->len);
         return false;
     }

@@ -120,7 +120,7 @@ static void take_comment(void *ctx, const char *comment, int64_t line) {
     at_comment c;
     (void)line;
     at_arena *a = at_arena_new();
-    if (!strncmp(comment, "te {", 4)) take_text(s, a, comment);
+    if (!strncmp(comment, AT_COMMENT_TE, strlen(AT_COMMENT_TE))) take_text(s, a, comment);
     else if (at_comment_read(a, comment, NULL, &c)) {
         const char *identity = identity_of(s, &(at_record){.task = c.task, .args = c.args});
         add_comment(s, &s->by_identity, at_key_map_find(&s->by_identity.keys, identity), comment);

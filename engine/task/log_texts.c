@@ -17,7 +17,7 @@ enum {
     MOST_NAMES = 1 << 14,
     MOST_OTHERS = 256
 };
-static const char head[] = "#te {";
+static const char head[] = "#" AT_COMMENT_TE;
 
 static bool is_text(const char *line) { return !strncmp(line, head, strlen(head)); }
 
@@ -26,7 +26,7 @@ const char *at_log_text_line(at_arena *a, const at_template_row *row) {
     const char *text = at_template_own_text(base);
     if (!text || strlen(text) > MOST_TEXT) return NULL;
     at_text line = {0};
-    at_text_add(&line, "te {\"name\": ");
+    at_text_add(&line, AT_COMMENT_TE "\"name\": ");
     at_text_add_json_string(&line, base->name);
     at_text_add(&line, ", \"text\": ");
     at_text_add_json_string(&line, text);
