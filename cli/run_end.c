@@ -89,7 +89,7 @@ static void add_machine(at_text *out, const at_tuning *t) {
     }
     const double share = at_states_counting(s);
     if (share > 0 && share < nearly_all)
-        at_text_addf(out, ", in %s%.0f %% of the time; only this counts",
+        at_text_addf(out, ", in %s%.0f %% of the time, which alone counts",
                      share < 0.01 ? "less than " : "", fmax(100 * share, 1));
     at_text_add(out, ".\n");
     for (int i = 0; i < 2; i++) {
