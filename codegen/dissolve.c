@@ -141,9 +141,7 @@ static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **g
 }
 
 static int64_t elements_of(const at_low *l, int tensor) {
-    int64_t n = 1;
-    for (int i = 0; i < tensor_of(l, tensor)->num_axes; i++) n *= l->program->extents[tensor][i];
-    return n;
+    return at_tensor_elements(tensor_of(l, tensor), l->program->extents[tensor]);
 }
 
 static int64_t bytes_of(const at_low *l, int tensor) {
