@@ -294,7 +294,8 @@ static bool works_in_integers(const at_low *l) {
     for (int i = 0; i < l->tiles.len; i++)
         for (int j = 0; j < l->tiles.data[i]->num_ops; j++) {
             const at_tile_kind kind = l->tiles.data[i]->ops[j].kind;
-            any |= kind == AT_T_TO_INT || kind == AT_T_INT_MIN || kind == AT_T_INT_MAX;
+            any |= kind == AT_T_TO_INT || kind == AT_T_INT_MUL || kind == AT_T_INT_MIN ||
+                   kind == AT_T_INT_MAX;
         }
     return any;
 }

@@ -77,8 +77,8 @@ static void place(at_text *out, const at_tile *t, const at_tile_op *op, char pla
 /* $v: the second operand as a vector, $y: as a helper's argument, which may be a lane or an
  * address, and $f: the end of such a helper's name; $c: the number in all lanes, $m: where memory
  * is, $t: the type `by`, $i: the integers of 8 or 16 bits, $g: the signs that a dot product's
- * elements have, $r: a product is rounded before anything is added. Integers are added without
- * sign: their overflow is defined. */
+ * elements have, $r: a product is rounded before anything is added. Integers are multiplied
+ * without sign: their overflow is defined. */
 static const char *const forms[AT_T_KIND_COUNT] = {
     [AT_T_PREFETCH] = "__builtin_prefetch(p$s + $o);",
     [AT_T_CONST] = "$d = $c;",
@@ -99,7 +99,7 @@ static const char *const forms[AT_T_KIND_COUNT] = {
     [AT_T_OR] = "$d = (at_vector)((at_mask)$a | $u);",
     [AT_T_INT_ADD] = "$d = (at_vector)((at_mask)$a + $u);",
     [AT_T_INT_SUB] = "$d = (at_vector)((at_mask)$a - $u);",
-    [AT_T_INT_MUL] = "$d = (at_vector)((at_mask)$a * $u);",
+    [AT_T_INT_MUL] = "at_narrow(unsigned, $d, $a, *, $u);",
     [AT_T_INT_MIN] = "$d = at_int_min((at_mask)$a, $u);",
     [AT_T_INT_MAX] = "$d = at_int_max((at_mask)$a, $u);",
     [AT_T_SHIFT_LEFT] = "$d = (at_vector)((at_mask)$a << $n);",

@@ -172,8 +172,11 @@ static void compiled_for(at_arena *arena, const at_target *target) {
         at_write_file(at_format(arena, "%s.c", path), at_text_str(&source), source.len, &err),
         AT_OK);
     at_text_free(&source);
-    const char *command = at_format(
-        arena, "gcc -O2 -Wall -Wextra -Werror -shared -fPIC -o %s.so %s.c 2>&1", path, path);
+    const char *command = at_format(arena,
+                                    "gcc -O2 -Wall -Wextra -Werror -fsanitize=undefined "
+                                    "-fsanitize-undefined-trap-on-error -shared -fPIC "
+                                    "-o %s.so %s.c 2>&1",
+                                    path, path);
     assert_int_equal(system(command), 0);
     void *object = dlopen(at_format(arena, "%s.so", path), RTLD_NOW);
     if (!object) fail_msg("%s", dlerror());
@@ -183,9 +186,9 @@ static void compiled_for(at_arena *arena, const at_target *target) {
         int (*entry)(void *const buf[], void *workspace, void *par);
         *(void **)&entry = dlsym(object, at_format(arena, "%s_entry", s->name));
         assert_non_null(entry);
-        fill(77);
+        fill(200);
         assert_int_equal(entry(reads_third(s) ? with_third : without, NULL, NULL), 0);
-        check(s, target, "compiled", 77);
+        check(s, target, "compiled", 200);
     }
     dlclose(object);
 }
