@@ -1,5 +1,5 @@
 /* engine/search/kept_picks.c: a file of lines "KEY INDEX NS". Runs side by side add lines, each by
- * one write; a torn one is as none. */
+ * one write; a torn one is as none, and of several of one key the last counts. */
 #include "engine/search/kept_picks.h"
 
 #include <fcntl.h>
@@ -105,10 +105,12 @@ bool at_pick_kept(const char *key, at_kept_pick *out) {
     bool found = false;
     if (path && at_kept_is_own(path) &&
         at_read_file(a, path, 2 * MOST_BYTES, &text, &len, NULL) == AT_OK) {
-        const char *at = strstr(text, key);
         const size_t chars = strlen(key);
-        found =
-            at && (at == text || at[-1] == '\n') && at[chars] == ' ' && parse(at + chars + 1, out);
+        at_kept_pick read;
+        for (const char *line = text, *end; (end = memchr(line, '\n', len - (size_t)(line - text)));
+             line = end + 1)
+            if (!strncmp(line, key, chars) && line[chars] == ' ' && parse(line + chars + 1, &read))
+                *out = read, found = true;
     }
     at_arena_free(a);
     return found;
@@ -119,7 +121,7 @@ void at_pick_keep(const char *key, const at_kept_pick *p) {
     const char *path = path_of(a);
     char line[128];
     const int n = snprintf(line, sizeof line, "%s %lld %a\n", key, (long long)p->index, p->ns);
-    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     int fd = -1;
     if (path && at_make_folder(at_strdup(a, path), NULL) == AT_OK) fd = open(path, flags, 0600);
     if (fd >= 0 && at_kept_is_own(path)) {

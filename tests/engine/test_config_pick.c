@@ -85,6 +85,25 @@ static void kept(void **state) {
         if (lines[i].counts) assert_true(again_s == 8e-9);
         else assert_true(again_s == first_s && again.index == first.index);
     }
+    /* What was worked out anew is found behind the line that it stands for, and behind bytes that
+     * are no text, too. */
+    const char garbage[] = "\0\n";
+    at_kept_pick found;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const char *line = at_format(arena, "%s %s\n%s 12\n", key, lines[i].line, key);
+        const size_t chars = strlen(line);
+        char *all = memcpy(at_alloc(arena, chars + sizeof garbage), line, chars);
+        memcpy(all + chars, garbage, sizeof garbage - 1);
+        assert_int_equal(at_write_file(path, all, chars + sizeof garbage - 1, &err), AT_OK);
+        at_pick_keep(key, &(at_kept_pick){.index = 7, .ns = 5});
+        assert_true(at_pick_kept(key, &found) && found.index == 7 && found.ns == 5);
+    }
+    /* A pipe that nobody reads is not waited for. */
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    at_pick_keep(key, &found);
+    assert_false(at_pick_kept(key, &found));
+    assert_int_equal(unlink(path), 0);
     /* Cold weights are other estimates. */
     o.cache = AT_CACHE_WEIGHTS_COLD;
     assert_int_equal(at_config_pick(arena, &o, task, &again, &again_s, &err), AT_OK);
