@@ -9,17 +9,17 @@
 
 typedef struct at_kept_pick {
     int64_t index; /* -1: the default configuration */
-    double ns;     /* that it is estimated to take; INFINITY: nothing is known */
+    double ns;     /* that the kernel is estimated to take; INFINITY: nothing is known */
 } at_kept_pick;
 
-/* Of all that the pick depends on: this build of the program, the machine's table (everywhere: the
- * one that is built in), the options, the task and its default configuration. false: the build
- * has no identity, and nothing is kept. */
+/* The hash of all that the pick depends on: this build of the program, the machine's table
+ * (everywhere: the one that is built in), the options, the task and its default configuration.
+ * false: the build has no identity, and nothing is kept. */
 bool at_pick_key(const at_engine_options *o, const at_task *task, const at_config *standard,
                  bool everywhere, char key[33]);
-/* false: there is none, or there is no folder. */
+/* false: no line has the key, or there is no folder. */
 bool at_pick_kept(const char *key, at_kept_pick *out);
-/* Where that fails nothing is kept. */
+/* A file that cannot be written keeps nothing. */
 void at_pick_keep(const char *key, const at_kept_pick *p);
 
 #endif
