@@ -51,9 +51,9 @@ typedef struct est_tile { /* of a sum */
     bool is_dynamic;            /* it goes over a list */
     bool goes_on;               /* the next call adds to what this one stores */
     bool is_shifted;            /* where a vector's elements lie is worked out for each */
-    const est_border *diagonal; /* along rows; NULL: none is */
-    int diagonal_part;          /* whose turns these rows are */
-    double diagonal_block; /* terms of a block that all of these go through; 0: there are none */
+    const est_border *diagonal; /* along rows; NULL: no border is a diagonal */
+    int diagonal_part;          /* whose turns are its rows */
+    double diagonal_block;      /* terms of each block along it; 0: there are no blocks */
 } est_tile;
 
 /* Share of the turns of loops along an axis, from one loop on, that its elements have. */

@@ -169,7 +169,7 @@ static at_status unused(net_builder *b, const char *option, const net_pairs *p,
     return AT_OK;
 }
 
-/* A name that is none may be meant for one that is missing, and is told of first. */
+/* An unknown name may be meant for a size that is missing, and is told of before it. */
 at_status net_bind_end(net_builder *b, const at_net_names *of) {
     const at_net_options *o = b->options;
     at_text list = {0}, example = {0};

@@ -26,8 +26,8 @@ typedef struct at_dataset {
     int times_whole;     /* and so many times as large as others are; 0: 1 */
     bool is_bare;        /* no element has a value of its own: at_draw.extremes */
     at_data_rule rule;   /* what other inputs that have no values of their own are drawn from, */
-    int draw;            /* and which of its draws these are, */
-    int round;           /* and of elements that are placed there; 0: the first */
+    int draw;            /* and which of its draws these inputs are */
+    int round;           /* whose placed elements they have; 0: the first round */
     double scale;        /* of those that are no integers, see at_dataset_shrink */
     const int *const *layouts; /* [tensor] see at_task_layout; NULL: its shape never changes */
     void **plain;              /* [tensor] plain tensor of one with a layout, once needed */

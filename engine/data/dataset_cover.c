@@ -15,7 +15,7 @@ static bool is_drawn(const at_dataset *d, int t) {
     return d->rule.again && role != AT_ROLE_STAGE && !d->given[t] && !d->indices[t];
 }
 
-/* What each run has of it in the store; 0: nothing. */
+/* Bytes of the tensor that each run has in the store; 0: none. */
 static int64_t step_of(const at_dataset *d, int t) {
     const int64_t bytes = d->compute->tensors[t].is_output ? at_dataset_expected_bytes(d, t)
                           : is_drawn(d, t)                 ? d->size_bytes[t]

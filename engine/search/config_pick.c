@@ -56,7 +56,7 @@ static at_kept_pick best_of(const at_task *task, at_cost_model *costs, bool roug
     return best;
 }
 
-/* everywhere: by speeds that are built in, about. */
+/* everywhere: by the speeds that are built in, and roughly. */
 static at_status pick(at_arena *a, const at_engine_options *o, const at_task *task, bool everywhere,
                       at_config *out, double *time_s, at_error *err) {
     at_kept_pick best;
