@@ -48,14 +48,10 @@ bool data_compares_unrounded(const data_ruler *r, const at_expr *comparison) {
  * operations, or is seen in outputs. */
 typedef enum use { USE_NONE, USE_CHOSEN, USE_ONCE, USE_ROUNDED, USE_LOST } use;
 
-static bool is_of_stage(const at_expr *e, const void *compute) {
-    return e->op == AT_X_INDEX && !data_is_element(compute, e);
-}
-
 /* Does it round what it makes of elements as they are? A sum may begin with what is added to it. */
 static bool rounds_once(const at_compute *c, const at_expr *e) {
     return (e->op == AT_X_ADD || e->op == AT_X_SUB || e->op == AT_X_MUL) &&
-           !at_expr_find_value(e, is_of_stage, c);
+           !at_expr_find_value(e, data_is_of_stage, c);
 }
 
 static use use_in(const at_compute *c, const at_expr *e, const use *of) {

@@ -219,11 +219,6 @@ typedef struct step_input {
     int tensor;
 } step_input;
 
-static bool is_stage(const at_expr *e, const void *compute) {
-    return e->op == AT_X_INDEX &&
-           ((const at_compute *)compute)->tensors[e->ref].role == AT_ROLE_STAGE;
-}
-
 /* What is made of the input's elements and no stage; not compared with a number: on which side of
  * it elements lie is not a matter of steps. */
 static bool is_compared(const at_expr *e, const void *ctx) {
@@ -231,7 +226,8 @@ static bool is_compared(const at_expr *e, const void *ctx) {
     bool is = false;
     for (int i = 0; i < 2 && e->nargs == 2; i++)
         is |= at_expr_find_value(e->arg[i], at_expr_is_read, &x->tensor) &&
-              !at_expr_find_value(e->arg[i], is_stage, x->c) && !at_expr_is_number(e->arg[1 - i]);
+              !at_expr_find_value(e->arg[i], data_is_of_stage, x->c) &&
+              !at_expr_is_number(e->arg[1 - i]);
     return is && (at_op_compares(e->op) || e->op == AT_X_MIN || e->op == AT_X_MAX);
 }
 

@@ -97,6 +97,10 @@ bool data_is_moved(const data_ruler *r, int tensor);
 static inline bool data_is_element(const at_compute *c, const at_expr *e) {
     return e->op == AT_X_INDEX && c->tensors[e->ref].role != AT_ROLE_STAGE;
 }
+/* Is it an element of a stage? For at_expr_find_value. */
+static inline bool data_is_of_stage(const at_expr *e, const void *compute) {
+    return e->op == AT_X_INDEX && !data_is_element(compute, e);
+}
 /* Are bits of the tensor's elements taken, so that all values are to be there? */
 bool data_is_taken_apart(const at_compute *c, int tensor);
 /* From now on those of integers change as well. */
