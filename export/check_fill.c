@@ -265,10 +265,9 @@ static void put_extremes(at_text *out, const at_face *f, const at_draw *draw,
             at_text placed = {0};
             put_extremes_of(&placed, &f->tensors[i], i, draw, round);
             put_lone_of(&placed, &f->tensors[i], i, draw, round);
-            if (placed.len && round && rule->rounds > 1)
-                at_text_addf(out, "    if (again %% %d == %d)\n", 2 * rule->rounds,
-                             2 * (round - 1));
-            else if (placed.len && rule->again) at_text_add(out, "    if (again % 2 == 0)\n");
+            if (placed.len && rule->again)
+                at_text_addf(out, "    if (again %% %d == %d)\n", 2 * (round ? rule->rounds : 1),
+                             round ? 2 * (round - 1) : 0);
             if (placed.len) at_text_addf(out, "    {\n%s    }\n", placed.data);
             at_text_free(&placed);
         }
