@@ -190,11 +190,13 @@ static bool is_lone(const at_placed *x) { return x->stays && !x->more; }
 
 /* Elements with a value of their own that others lie beside, of so many places as a text should
  * have: of more winners, places all over the tensor, each so many behind the one before that few
- * rules of theirs repeat. */
+ * rules of theirs repeat. Elements at thresholds, of all rounds, do not count as winners. */
 static void put_extremes_of(at_text *out, const at_face_tensor *t, int at, const at_draw *draw,
                             int round) {
     enum { MOST = 1024 };
-    const int step = (draw->extremes.len + MOST - 1) / MOST | 1;
+    int winners = 0;
+    for (int k = 0; k < draw->extremes.len; k++) winners += !draw->extremes.data[k].stays;
+    const int step = (winners + MOST - 1) / MOST | 1;
     bool any = false;
     for (int k = 0; k < draw->extremes.len; k++) {
         const at_placed *x = &draw->extremes.data[k];

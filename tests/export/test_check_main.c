@@ -1,4 +1,5 @@
 /* The main of an emitted file: it asks the CPU first, then says whether the kernel is right. */
+#include "schedule/data.h"
 #include "tests/any_task.h"
 #include "tests/export/kernels.h"
 
@@ -268,6 +269,37 @@ static void wrong_in_one_lane(void **state) {
         const char *said = printed_by(a, with_other(a, wrong, checks, own), &status);
         if (!strstr(said, "elements are wrong")) fail_msg("column %d: %s", column, said);
     }
+    at_text_free(&whole);
+    at_arena_free(a);
+}
+
+/* Winners of maxima are all printed, however many elements of comparisons stand beside them. */
+static void winners_beside_comparisons(void **state) {
+    (void)state;
+    static const char text[] =
+        "args M=300, K=8\nx[M, K] : input\nz[M, K] : input\na[m:M] = max(k:K) x[m, k]\n"
+        "y[m:M] = a[m] + (x[m, 0] > z[m, 0] ? 1 : x[m, 1] > 0.3 ? 2 : z[m, 2] > 0.2 ? 3 : 4)\n";
+    static const double bound[] = {-1, -1, -1, -1};
+    at_arena *a = at_arena_new();
+    at_file_kernel k;
+    at_text whole = {0};
+    at_data_rule rule;
+    int winners = 0;
+    default_kernel(a, task_of_text(a, "few", text, ""), AT_DIALECT_C, at_target_find("scalar"), &k);
+    with_main(a, &k, &whole);
+    const at_program *p = k.written ? k.written : k.program;
+    assert_int_equal(p->compute->num_tensors, 4);
+    const at_data_known known = {.bound = bound};
+    CALL(at_data_rule_find(a, p->compute, p->values, &known, &rule, &err));
+    for (int i = 0; i < rule.draw[0].extremes.len; i++) {
+        const at_placed *x = &rule.draw[0].extremes.data[i];
+        if (x->stays) continue;
+        const char *one = at_format(a, "{%lldL, %lldL, %lldL, (float)%.9g}", (long long)x->offset,
+                                    (long long)x->more, (long long)x->step, (double)x->value);
+        assert_non_null(strstr(at_text_str(&whole), one));
+        winners++;
+    }
+    assert_in_range(winners, 100, 1024);
     at_text_free(&whole);
     at_arena_free(a);
 }
@@ -566,15 +598,24 @@ static void no_turns(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_isa),         cmocka_unit_test(places_of_bytes),
-        cmocka_unit_test(right_only_once),   cmocka_unit_test(least_byte),
-        cmocka_unit_test(edited_wrongly),    cmocka_unit_test(at_thresholds),
-        cmocka_unit_test(lost_tails),        cmocka_unit_test(only_one_end),
-        cmocka_unit_test(between_bounds),    cmocka_unit_test(left_out_elements),
-        cmocka_unit_test(ascending_entries), cmocka_unit_test(shared_scratch),
-        cmocka_unit_test(no_turns),          cmocka_unit_test(fewer_bits),
-        cmocka_unit_test(hidden_operands),   cmocka_unit_test(wrong_loops),
-        cmocka_unit_test(taken_for_aligned), cmocka_unit_test(wrong_in_one_lane)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_isa),
+                                       cmocka_unit_test(places_of_bytes),
+                                       cmocka_unit_test(right_only_once),
+                                       cmocka_unit_test(least_byte),
+                                       cmocka_unit_test(edited_wrongly),
+                                       cmocka_unit_test(at_thresholds),
+                                       cmocka_unit_test(lost_tails),
+                                       cmocka_unit_test(only_one_end),
+                                       cmocka_unit_test(between_bounds),
+                                       cmocka_unit_test(left_out_elements),
+                                       cmocka_unit_test(ascending_entries),
+                                       cmocka_unit_test(shared_scratch),
+                                       cmocka_unit_test(no_turns),
+                                       cmocka_unit_test(fewer_bits),
+                                       cmocka_unit_test(hidden_operands),
+                                       cmocka_unit_test(wrong_loops),
+                                       cmocka_unit_test(taken_for_aligned),
+                                       cmocka_unit_test(wrong_in_one_lane),
+                                       cmocka_unit_test(winners_beside_comparisons)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
