@@ -262,13 +262,14 @@ static void put_lone_of(at_text *out, const at_face_tensor *t, int at, const at_
 /* As at_data_round: `again` counts runs. */
 static void put_extremes(at_text *out, const at_face *f, const at_draw *draw,
                          const at_data_rule *rule) {
-    for (int round = 0; round <= rule->rounds; round++)
+    const int rounds = at_data_rounds(rule);
+    for (int round = 0; round <= rounds; round++)
         for (int i = 0; i < f->num_inputs; i++) {
             at_text placed = {0};
             put_extremes_of(&placed, &f->tensors[i], i, draw, round);
             put_lone_of(&placed, &f->tensors[i], i, draw, round);
             if (placed.len && rule->again)
-                at_text_addf(out, "    if (again %% %d == %d)\n", 2 * (round ? rule->rounds : 1),
+                at_text_addf(out, "    if (again %% %d == %d)\n", 2 * (round ? rounds : 1),
                              round ? 2 * (round - 1) : 0);
             if (placed.len) at_text_addf(out, "    {\n%s    }\n", placed.data);
             at_text_free(&placed);

@@ -79,7 +79,7 @@ typedef struct at_draw {
 int64_t at_cover_runs(const at_draw *draw);
 int64_t *at_cover_order(at_arena *a, int64_t runs);
 
-enum { AT_MOST_DRAWS = 5 };
+enum { AT_MOST_DRAWS = 5, AT_MOST_ROUNDS = 16 };
 
 /* is_exact: any order of summation gives the same bits on the first draw. Where one draw cannot do
  * all there are others, which are exact as well. */
@@ -88,12 +88,16 @@ typedef struct at_data_rule {
     int num_draws;
     at_draw draw[AT_MOST_DRAWS];
     at_draw cover; /* one more, which is run again and again; without covers: it is not there */
-    int64_t again; /* else so many runs with other numbers, of the draws in turn, */
-    int rounds;    /* and so many rounds of elements that are placed in turn; at least 1 */
+    int64_t again; /* else so many runs with other numbers, of the draws in turn */
 } at_data_rule;
+/* In how many rounds elements are placed: as many as the runs of each draw have at least once. */
+static inline int at_data_rounds(const at_data_rule *r) {
+    const int64_t most = r->again / (2 * AT_MOST_DRAWS);
+    return (int)(most < 1 ? 1 : most > AT_MOST_ROUNDS ? AT_MOST_ROUNDS : most);
+}
 /* The round of the n-th run of a draw: every other run has no element of its own value, in turn. */
 static inline int at_data_round(const at_data_rule *r, int64_t n) {
-    return 1 + (int)(n / 2 % r->rounds);
+    return 1 + (int)(n / 2 % at_data_rounds(r));
 }
 
 /* What is known of the data already. */

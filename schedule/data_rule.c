@@ -561,22 +561,26 @@ static void add_runs(const data_ruler *r, at_data_rule *out) {
     out->cover = (at_draw){.fill = out->draw[0].fill};
     data_cover(r, &out->cover);
     if (!out->cover.covers.len) out->again = data_again(r);
-    if (!out->again) out->rounds = 1;
+}
+
+/* What is alike of integers and floats; runs first, as elements are placed in rounds of them. */
+static at_status add_rest(data_ruler *r, at_data_rule *out, at_error *err) {
+    add_runs(r, out);
+    data_plant_thresholds(r, out);
+    AT_TRY(data_draw_levels(r, out, err));
+    data_plant_sums(r, out);
+    add_entries(r, out);
+    return AT_OK;
 }
 
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err) {
     data_ruler r;
-    *out = (at_data_rule){.num_draws = 1, .rounds = 1};
+    *out = (at_data_rule){.num_draws = 1};
     AT_TRY(data_ruler_begin(&r, a, c, values, known, err));
     if (c->in_steps) {
         AT_TRY(find_in_steps(&r, out, err));
-        data_plant_thresholds(&r, out);
-        AT_TRY(data_draw_levels(&r, out, err));
-        data_plant_sums(&r, out);
-        add_entries(&r, out);
-        add_runs(&r, out);
-        return AT_OK;
+        return add_rest(&r, out, err);
     }
     r.look = data_look_new(a, c, values, known, true);
     AT_TRY(find_exact(&r, err));
@@ -586,10 +590,5 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     out->draw[0].fill = r.fill;
     AT_TRY(data_second_draw(&r, out, err));
     data_plant_nearest(&r, &out->draw[0]);
-    data_plant_thresholds(&r, out);
-    AT_TRY(data_draw_levels(&r, out, err));
-    data_plant_sums(&r, out);
-    add_entries(&r, out);
-    add_runs(&r, out);
-    return AT_OK;
+    return add_rest(&r, out, err);
 }

@@ -9,14 +9,13 @@
 #include <string.h>
 
 enum {
-    MOST_DECISIONS = 64, /* of a computation */
-    LEAST_PLACES = 24,   /* of each, with an element there: so many, */
-    MOST_PLACES = 512,   /* or as many, */
-    MANY_PLACES = 128,   /* of which those behind so many lie just beside the turn, */
-    ALL_PLACES = 1024,   /* as these are for all */
-    FEW_PLACES = 4,      /* of each, that each kind beside a turn has one of */
-    MOST_FAILED = 12,    /* places at which nothing turns, before one at which something does */
-    MOST_ROUNDS = 16,
+    MOST_DECISIONS = 64,    /* of a computation */
+    LEAST_PLACES = 24,      /* of each, with an element there: so many, */
+    MOST_PLACES = 512,      /* or as many, */
+    MANY_PLACES = 128,      /* of which those behind so many lie just beside the turn, */
+    ALL_PLACES = 1024,      /* as these are for all */
+    FEW_PLACES = 4,         /* of each, that each kind beside a turn has one of */
+    MOST_FAILED = 12,       /* places at which nothing turns, before one at which something does */
     MOST_ALL_WORK = 1 << 18 /* reads, where sums are read */
 };
 
@@ -526,23 +525,17 @@ static int plant_on(data_ruler *r, at_draw *draw, bool has_sums, int share, int 
     return served;
 }
 
-/* As many as all runs have at least once. */
-static int rounds_of(const data_ruler *r) {
-    const int64_t most = data_again(r) / (2 * AT_MOST_DRAWS);
-    return (int)(most < 1 ? 1 : most > MOST_ROUNDS ? MOST_ROUNDS : most);
-}
-
 void data_plant_thresholds(data_ruler *r, at_data_rule *out) {
-    out->rounds = rounds_of(r);
-    plant_on(r, &out->draw[0], false, 2, out->rounds);
+    plant_on(r, &out->draw[0], false, 2, at_data_rounds(out));
 }
 
 /* Where they are few on the draws that there are, there is another one for them. */
 void data_plant_sums(data_ruler *r, at_data_rule *out) {
     enum { SOME = 8 };
     at_draw draw = {.fill = out->draw[0].fill};
+    const int rounds = at_data_rounds(out);
     if (!out->is_exact) return;
-    const int served = plant_on(r, &out->draw[out->num_draws - 1], true, SOME, out->rounds);
-    if (out->num_draws < AT_MOST_DRAWS - 1 && plant_on(r, &draw, true, 1, out->rounds) > served)
+    const int served = plant_on(r, &out->draw[out->num_draws - 1], true, SOME, rounds);
+    if (out->num_draws < AT_MOST_DRAWS - 1 && plant_on(r, &draw, true, 1, rounds) > served)
         out->draw[out->num_draws++] = draw;
 }
