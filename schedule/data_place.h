@@ -27,8 +27,8 @@ typedef struct data_element {
 /* What has values already, on one draw. */
 typedef struct data_taken data_taken;
 
-/* Numbers of places: the next one, and those that had no element in the round before, of which so
- * many were tried again. */
+/* Numbers of places: the next one, and all that had no element when they were tried. Of these each
+ * is tried again in a later round: the next of them, and how many there were as the round began. */
 typedef struct data_next {
     int64_t number;
     AT_VEC(int64_t) failed;
@@ -46,8 +46,8 @@ struct data_place {
     int64_t *placed; /* [number] places with elements, in this round and those before */
     data_next *next; /* of each kind of them */
     int decisions;   /* of the computation */
-    int served;      /* places that count */
-    int count;       /* which of the decision's places it is */
+    int served;      /* places that count, of the first round */
+    int count;       /* which of all places it is, in all rounds */
     int64_t *moved;  /* [tensor] elements; so many times as many it has at least */
     int share;
     int stage;

@@ -14,7 +14,7 @@ enum {
     MOST_PLACES = 512,      /* or as many, */
     MANY_PLACES = 128,      /* of which those behind so many lie just beside the turn, */
     ALL_PLACES = 1024,      /* as these are for all */
-    FEW_PLACES = 4,         /* of each, that each kind beside a turn has one of */
+    FEW_PLACES = 4,         /* of each, that count; twice as many are tried, whatever work it is */
     MOST_FAILED = 12,       /* places at which nothing turns, before one at which something does */
     MOST_ALL_WORK = 1 << 18 /* reads, where sums are read */
 };
@@ -430,8 +430,8 @@ static bool plant_next(data_place *p, decision *d) {
 /* Of the decision, in one round. */
 static int64_t most_places(const data_place *p) {
     const at_tensor *t = &p->r->c->tensors[p->stage];
-    const int share = ALL_PLACES / (p->decisions ? p->decisions : 1),
-              most = share < LEAST_PLACES  ? LEAST_PLACES
+    const int share = ALL_PLACES / p->decisions;
+    const int most = share < LEAST_PLACES  ? LEAST_PLACES
                      : share > MOST_PLACES ? MOST_PLACES
                                            : share;
     int64_t points = 1;
@@ -459,7 +459,7 @@ static void plant(data_place *p, decision d) {
         if (n > MOST_FAILED && !done) break;
     }
     p->all_work += p->work;
-    p->served += (int)(done < FEW_PLACES ? done : FEW_PLACES);
+    if (p->round == 1) p->served += (int)(done < FEW_PLACES ? done : FEW_PLACES);
 }
 
 /* A bound leaves on either side what is nearly the same: many sums lie near enough. */
@@ -503,7 +503,6 @@ static void plant_all(data_place *p, bool counts) {
 
 /* How many places that count there are then, in the first of so many rounds. */
 static int plant_on(data_ruler *r, at_draw *draw, bool has_sums, int share, int rounds) {
-    int served = 0;
     data_place p = {.r = r,
                     .draw = draw,
                     .moved = AT_NEW_ARRAY(r->arena, int64_t, r->c->num_tensors),
@@ -519,10 +518,9 @@ static int plant_on(data_ruler *r, at_draw *draw, bool has_sums, int share, int 
         p.taken = data_taken_new(r, draw, p.round);
         memset(p.moved, 0, sizeof *p.moved * (size_t)r->c->num_tensors);
         plant_all(&p, false);
-        served = p.round > 1 ? served : p.served;
     }
     at_arena_free(p.scratch);
-    return served;
+    return p.served;
 }
 
 void data_plant_thresholds(data_ruler *r, at_data_rule *out) {
