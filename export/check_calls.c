@@ -5,8 +5,6 @@
 #include "codegen/target.h"
 #include "export/check_int.h"
 
-/* Not run where the CPU lacks what the tiles need: a failure, unless the file serves other CPUs
- * too. */
 void at_main_check_cpu(at_text *out, const at_file_kernel *f, bool several) {
     const at_target *t = f->kernel->target;
     if (f->kernel->dialect == AT_DIALECT_C || !*t->parts) return;
@@ -17,7 +15,6 @@ void at_main_check_cpu(at_text *out, const at_file_kernel *f, bool several) {
                  f->name, f->name, t->name, t->parts, several ? 0 : 1);
 }
 
-/* b: as the task has it; c: in blocks or in longer rows, where that differs. */
 bool at_main_has_blocks(const at_face *f, const at_face_tensor *t) {
     return t->row || (f->fast && t->laid_out && !t->ahead);
 }
@@ -60,7 +57,6 @@ void at_main_release(at_text *out, const at_face *f, bool has_limits) {
     at_text_add(out, "    free(workspace);\n    free(reference_workspace);\n");
 }
 
-/* The letter of the array that callers have: b, or g with 64 bits an element. */
 char at_main_letter(const at_face_tensor *t) { return t->is_s64 ? 'g' : 'b'; }
 
 /* Arrays of 64 bits an element, of those of 32 that the reference takes. */
@@ -140,7 +136,6 @@ void at_main_finish(at_text *out, const at_face *f) {
                          i);
 }
 
-/* As the computation has it. */
 void at_main_own_order(at_text *out, const at_face *f, int i) {
     const at_face_tensor *t = &f->tensors[i];
     if (t->moves)
@@ -163,7 +158,6 @@ void at_main_list_buffers(at_text *out, const at_face *f, bool has_limits) {
     at_text_add(out, "0};\n");
 }
 
-/* An output without what a call leaves there: in an input, that input's elements. */
 void at_main_clear(at_arena *a, at_text *out, const at_face *f, int output) {
     const at_face_tensor *t = &f->tensors[output];
     const int held = at_compute_held(f->of->program->compute, t->tensor);
@@ -175,7 +169,6 @@ void at_main_clear(at_arena *a, at_text *out, const at_face *f, int output) {
                  from ? from : "255", bytes);
 }
 
-/* Outputs that a call makes of their old elements begin as they were; how many there are. */
 int at_main_begin_again(at_arena *a, at_text *out, const at_face *f) {
     int num = 0;
     for (int i = f->num_inputs; i < f->num; i++) {
@@ -186,7 +179,6 @@ int at_main_begin_again(at_arena *a, at_text *out, const at_face *f) {
     return num;
 }
 
-/* Counts what differs, and clears the outputs for the next call. */
 void at_main_compare(at_arena *a, at_text *out, const at_face *f, bool exact) {
     for (int i = f->num_inputs; i < f->num; i++) {
         const at_type type = f->tensors[i].type;
