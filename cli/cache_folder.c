@@ -11,7 +11,7 @@
 
 static bool is_ours(const char *name) {
     static const char *const beginnings[] = {"agent-", "network-", "picks-", "reference-"};
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         if (!strncmp(name, beginnings[i], strlen(beginnings[i]))) return true;
     return false;
 }
