@@ -43,7 +43,7 @@ typedef struct at_placed {
     float value;
     int64_t more, step;
     bool stays; /* also where what is drawn is made smaller (at_dataset_shrink) */
-    int round;  /* 0: it has it in all runs; else in those of this round, of which 1 is the first */
+    int round;  /* 0: it has its value in all runs; else in runs of this round, from 1 on */
 } at_placed;
 static inline bool at_is_placed(const at_placed *x, int round) {
     return !x->round || x->round == round;

@@ -93,7 +93,7 @@ at_status data_ruler_begin(data_ruler *r, at_arena *a, const at_compute *c, cons
 bool data_is_drawn(const data_ruler *r, int tensor); /* from a fill */
 /* May its fill change for a decision? */
 bool data_is_moved(const data_ruler *r, int tensor);
-/* Is it an element as it is, of what no stage makes? */
+/* Is it an element as it is, of a tensor that no stage makes? */
 static inline bool data_is_element(const at_compute *c, const at_expr *e) {
     return e->op == AT_X_INDEX && c->tensors[e->ref].role != AT_ROLE_STAGE;
 }

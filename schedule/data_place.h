@@ -48,8 +48,8 @@ struct data_place {
     int decisions;   /* of the computation */
     int served;      /* places that count, of the first round */
     int count;       /* which of all places it is, in all rounds */
-    int64_t *moved;  /* [tensor] elements; so many times as many it has at least */
-    int share;
+    int64_t *moved;  /* [tensor] elements that were placed in this round */
+    int share;       /* all decisions together place at most one of so many elements of a tensor */
     int stage;
     int64_t axis[AT_RECURRENCE_AXES];
     data_element elements[PLACE_ELEMENTS];

@@ -9,13 +9,13 @@
 #include <string.h>
 
 enum {
-    MOST_DECISIONS = 64,    /* of a computation */
-    LEAST_PLACES = 24,      /* of each, with an element there: so many, */
-    MOST_PLACES = 512,      /* or as many, */
-    MANY_PLACES = 128,      /* of which those behind so many lie just beside the turn, */
-    ALL_PLACES = 1024,      /* as these are for all */
-    FEW_PLACES = 4,         /* of each, that count; twice as many are tried, whatever work it is */
-    MOST_FAILED = 12,       /* places at which nothing turns, before one at which something does */
+    MOST_DECISIONS = 64, /* of a computation */
+    ALL_PLACES = 1024,   /* with an element, of all decisions in all rounds; of each its share, */
+    LEAST_PLACES = 24,   /* but at least so many, */
+    MOST_PLACES = 512,   /* and at most so many, */
+    MANY_PLACES = 128,   /* of which those behind so many lie just beside the turn */
+    FEW_PLACES = 4,      /* of each, that count; twice as many are tried, whatever the work */
+    MOST_FAILED = 12,    /* places at which nothing turns, before one at which something does */
     MOST_ALL_WORK = 1 << 18 /* reads, where sums are read */
 };
 
@@ -326,7 +326,7 @@ static bool be_alone(data_place *p, const data_element *x) {
 static bool move_element(data_place *p, decision *d, data_element *x) {
     turn turns[MOST_TURNS];
     const double before = x->value;
-    /* Of a sum that is rounded it is the sum: a scale of all sums of its column stays. */
+    /* Where a sum is rounded the sum is moved: a scale that all sums of its column have stays. */
     const bool stays = x->is_fixed || (d->kind == ROUNDS && p->read_sum && !x->few),
                may = !stays && (x->few || data_place_may_move(p, x->tensor));
     const int n = may ? find_all_turns(p, d, x, turns) : 0;
@@ -427,7 +427,7 @@ static bool plant_next(data_place *p, decision *d) {
     return is_planted;
 }
 
-/* Of the decision, in one round. */
+/* Which the decision may still have in this round. */
 static int64_t most_places(const data_place *p) {
     const at_tensor *t = &p->r->c->tensors[p->stage];
     const int share = ALL_PLACES / p->decisions;
