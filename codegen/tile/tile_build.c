@@ -169,6 +169,12 @@ static int allocate(at_low *l, const listing *of, const int *slot_tensor, bool s
     return 1;
 }
 
+/* How many operations take as long as this one, which may load its lanes one by one. */
+static int length_of(const at_tile_op *op) {
+    if (op->kind == AT_T_DIV || op->kind == AT_T_SQRT) return QUOTIENT;
+    return op->kind == AT_T_LOAD && op->times > AT_TILE_WHOLE_STEP ? op->lanes : 1;
+}
+
 /* Of its operations, those in a loop counting more than those before it. */
 static double work_of(const at_tile *t) {
     double sum = 0, times = 1;
@@ -176,7 +182,7 @@ static double work_of(const at_tile *t) {
         const at_tile_op *op = &t->ops[i];
         if (op->kind == AT_T_LOOP) times *= TURNS;
         if (op->kind == AT_T_END) times /= TURNS;
-        sum += times * (op->kind == AT_T_DIV || op->kind == AT_T_SQRT ? QUOTIENT : 1);
+        sum += times * length_of(op);
     }
     return sum;
 }

@@ -265,6 +265,27 @@ static void loads(void **state) {
     at_arena_free(a);
 }
 
+/* Eight numbers that stay in registers through the loop over the points would leave too few for the
+ * elements of a turn, which are put together one by one and read twice. */
+static void one_by_one(void **state) {
+    (void)state;
+    static const program p = {"one_by_one", "M=128 V=8 m0=16 m1=8",
+                              "x[M, V] : input\n"
+                              "w[V] : input\n"
+                              "most[m:M] = max(v:V) x[m, v]\n"
+                              "q[m:M] = sum(v:V) x[m, v] == most[m] ? w[v] : 0\n",
+                              "m0 =>\n"
+                              "    v:unroll, m1:vec =>\n"
+                              "        @most = {m0, m1}/m // v\n"
+                              "    v:unroll, m1:vec =>\n"
+                              "        @q = {m0, m1}/m // v\n"};
+    at_arena *a = at_arena_new();
+    const at_low *l = tiles_for(a, &p, "avx2");
+    assert_int_equal(l->tiles.len, 1);
+    assert_int_equal(count_at(l, AT_T_LOAD, 1), 8);
+    at_arena_free(a);
+}
+
 /* A function of a row's number is worked out before the loop over the row, with all the
  * operations that change a register one after the other; one of the elements stays in the loop. Two
  * vectors beside each other do not keep it there to take turns. */
@@ -299,10 +320,10 @@ static void functions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(variance), cmocka_unit_test(rows),  cmocka_unit_test(stored),
-        cmocka_unit_test(windows),  cmocka_unit_test(taps),  cmocka_unit_test(no_turn),
-        cmocka_unit_test(products), cmocka_unit_test(loads), cmocka_unit_test(functions),
-        cmocka_unit_test(sorted),
+        cmocka_unit_test(variance), cmocka_unit_test(rows),       cmocka_unit_test(stored),
+        cmocka_unit_test(windows),  cmocka_unit_test(taps),       cmocka_unit_test(no_turn),
+        cmocka_unit_test(products), cmocka_unit_test(loads),      cmocka_unit_test(functions),
+        cmocka_unit_test(sorted),   cmocka_unit_test(one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
