@@ -176,7 +176,7 @@ static void rewrite(packer *p) {
     for (int i = 0; i < p->num_ops; i++) {
         int at[MOST_TOGETHER], n = 0;
         moved[i] = p->b->ops.len;
-        if (!i || at_tile_ends_body(&p->ops[i])) p->b->first_load = p->b->vregs.len;
+        if (!i || at_tile_ends_body(&p->ops[i])) at_build_start_body(p->b);
         if (p->first[i] < 0) {
             *at_push(p->b->l->arena, &p->b->ops) = p->ops[i];
             continue;

@@ -30,7 +30,6 @@ typedef struct narrower {
     at_builder *b;
     const at_tile_op *ops;
     int from, until; /* the body, up to the last store */
-    int first;       /* virtual register of this body */
     int bits;        /* of a value: BYTE or WORD */
     known *known;
 } narrower;
@@ -235,19 +234,8 @@ static bool find(narrower *n, const int v[TOGETHER], const int before[TOGETHER],
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* A load or a number, which are shared within the straight-line body. */
-static int loaded(const narrower *n, at_tile_vreg r) {
-    for (int v = n->first; v < n->b->vregs.len; v++)
-        if (at_tile_same_load(vreg(n, v), &r)) return v;
-    return at_build_vreg(n->b, r);
-}
-
 static int lane_constant(const narrower *n, uint32_t bits) {
-    return loaded(n, (at_tile_vreg){.load = AT_T_CONST,
-                                    .number = at_number_of_bits(bits),
-                                    .slot = -1,
-                                    .pooled = true,
-                                    .same = true});
+    return at_build_const(n->b, at_number_of_bits(bits));
 }
 
 /* The number in all lanes of 8 or 16 bits. */
@@ -284,7 +272,7 @@ static void load(const narrower *n, int v, int out[2]) {
     at_tile_vreg from = *vreg(n, v);
     from.packed = true;
     from.narrow = false;
-    const int x = loaded(n, from);
+    const int x = at_build_load(n->b, from);
     out[0] = x;
     if (n->bits == BYTE) return;
     const int beside = is_signed ? x : constant(n, 0);
@@ -446,7 +434,6 @@ int at_build_narrow(at_builder *b, const at_tile_op *ops, const int stores[4], a
     const at_type_facts *of = at_type_of(type);
     int v[TOGETHER], made[2];
     range all;
-    n.first = b->first_load;
     if (!b->l->target->narrows) return -1;
     while (n.from > 0 && !at_tile_ends_body(&ops[n.from - 1])) n.from--;
     n.known = AT_NEW_ARRAY(b->l->arena, known, n.until + 1);
