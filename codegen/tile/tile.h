@@ -119,7 +119,7 @@ typedef struct at_tile_op {
                          `element` being one of all of b's */
     bool upper;       /* term of those: of the second half of a's, and of b's but for an element */
     uint8_t bits;     /* of integers, of less and of blend: 8 or 16 each; 0: 32 */
-    bool no_sign;     /* of those */
+    bool no_sign;     /* integers of `bits` are without sign */
     bool apart;       /* product: it is rounded before anything is added */
     bool may_miss;    /* index: an entry below 0 leads to AT_TILE_NUMBERS times `number` */
     double number;    /* a float's, but in tiles in double; scale */
