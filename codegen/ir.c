@@ -322,7 +322,7 @@ bool at_aff_is_sure(at_low *l, const at_aff *x, const at_fact *facts) {
     if (lo >= 0) return true;
     for (; facts; facts = facts->next) {
         const at_aff *y = facts->atom;
-        if (!facts->outside || (facts->truth != AT_HOLDS && facts->truth != AT_ZERO)) continue;
+        if (facts->truth != AT_HOLDS && facts->truth != AT_ZERO) continue;
         if (!y->n || at_aff_deps(l, y) & ~at_aff_deps(l, x)) continue;
         int64_t k = at_aff_coef(x, y->t[0].sym) / y->t[0].k;
         if (facts->truth == AT_HOLDS && k < 0) continue;

@@ -77,6 +77,11 @@ static const program programs[] = {
      "y[m:M, v:V] = i[m] == v ? 1 : 0\n",
      "m, vo, vi:vec =>\n"
      "    @y = m, {vo, vi}/v\n"},
+    {"one_hot_in_parts", "M=37 mo=3 mi=16 V=29",
+     "i[M] : index\n"
+     "y[m:M, v:V] = i[m] == v ? 1 : 0\n",
+     "mo, mi, v:vec =>\n"
+     "    @y = {mo, mi}/m, v\n"},
     /* rows to columns, and what no square of four covers; either loop inside */
     {"turn", "Y=11 X=22", "a[Y, X] : input\nb[x:X, y:Y] = a[y, x]\n",
      "x, y:vec =>\n"
@@ -143,6 +148,18 @@ static void one_lane_is_a_mask(void **state) {
     for (int i = 0; i < l->tiles.len; i++) assert_int_equal(l->tiles.data[i]->num_trips, 0);
     at_arena_free(a);
 }
+/* The same where the last part has fewer rows: that the rows which are gone through lie inside is
+ * known of the condition that cut their loop. */
+static void one_lane_is_a_mask_in_parts(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_low *l = lowered_for(a, program_named("one_hot_in_parts"), AT_DIALECT_TCC,
+                            at_target_find("avx512"), "tiles");
+    assert_int_equal(l->tiles.len, 1);
+    assert_int_equal(count_ops(l, AT_T_STORE), 2); /* vectors of a row */
+    assert_int_equal(count_ops(l, AT_T_EQUAL), 2);
+    at_arena_free(a);
+}
 
 /* Where the instructions have it, what lanes read at such places stays in vectors. */
 static void bounded_places_are_gathered(void **state) {
@@ -206,6 +223,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tails_are_gathered),
         cmocka_unit_test(one_lane_is_a_mask),
+        cmocka_unit_test(one_lane_is_a_mask_in_parts),
         cmocka_unit_test(bounded_places_are_gathered),
         cmocka_unit_test(far_places_are_not_gathered),
         cmocka_unit_test(programs_scalar),
