@@ -185,8 +185,8 @@ at_status at_log_only_task(const at_log_choice *c, const at_template_row *row,
     if (!c->tasks.len)
         return at_fail(
             err, AT_E_INPUT,
-            "%s: holds no record of %s among its %lld records; autotune log %s lists its tasks",
-            c->path, row->name, (long long)c->total, c->word);
+            "%s: holds no record of %s among its %lld record%s; autotune log %s lists its tasks",
+            c->path, row->name, (long long)c->total, at_plural(c->total), c->word);
     *out = &c->tasks.data[0];
     if (c->tasks.len == 1) return AT_OK;
     at_text list = {0};

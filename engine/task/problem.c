@@ -75,8 +75,8 @@ static at_status only_layer(at_arena *a, const char *name, const at_log_choice *
             at_key_map_add(&seen, at_json_text(a, at_task_args(layer)));
     }
     if (!seen.keys.len)
-        return at_fail(err, AT_E_INPUT, "%s: holds no record of %s among its %lld records",
-                       choice->path, name, (long long)choice->total);
+        return at_fail(err, AT_E_INPUT, "%s: holds no record of %s among its %lld record%s",
+                       choice->path, name, (long long)choice->total, at_plural(choice->total));
     *args = seen.keys.data[0];
     if (seen.keys.len == 1) return AT_OK;
     at_text list = {0};

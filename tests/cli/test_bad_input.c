@@ -192,7 +192,7 @@ static void logs(void **state) {
         {T " --log binary.log", 2,
          "binary.log is no log, and nothing is appended to it; name another file"},
         {"show " T " --log other.log", 4,
-         "other.log: holds no record of conv2d_3x3_gemm among its 1 records; autotune log "
+         "other.log: holds no record of conv2d_3x3_gemm among its 1 record; autotune log "
          "other.log lists its tasks"},
         {"show " T " --log failed.log", 3,
          "failed.log: the only record of conv2d_3x3_gemm N=1,H=5,W=7,CI=3,CO=6 is a failure; "
