@@ -1,5 +1,5 @@
 /* export/check_fill.c: what inputs are filled with in the main of an emitted file: the same rules
- * as a worker's data have (schedule/data.h), from a generator of its own. */
+ * as a worker's data have (schedule/data/data.h), from a generator of its own. */
 #include "export/check_int.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define AT_EXPORT_INT_H
 
 #include "export/export.h"
-#include "schedule/data.h"
+#include "schedule/data/data.h"
 
 /* ---- faces (face.c): what people call a kernel with ------------------------------------------ */
 

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "runtime/runtime.h"
-#include "schedule/data.h"
+#include "schedule/data/data.h"
 #include "templates/pattern.h"
 #include "templates/task.h"
 

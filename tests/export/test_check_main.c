@@ -1,5 +1,5 @@
 /* The main of an emitted file: it asks the CPU first, then says whether the kernel is right. */
-#include "schedule/data.h"
+#include "schedule/data/data.h"
 #include "tests/any_task.h"
 #include "tests/export/kernels.h"
 

@@ -1,7 +1,8 @@
-/* schedule/data_ruler.c: what is known of data while they are chosen (data_rule.c): how large sums
- * of them are, which tensors make up the size of an expression, and by how much their fills change.
+/* schedule/data/data_ruler.c: what is known of data while they are chosen (data_rule.c): how large
+ * sums of them are, which tensors make up the size of an expression, and by how much their fills
+ * change.
  */
-#include "schedule/data_int.h"
+#include "schedule/data/data_int.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* schedule/data_types.c: data of computations with integers: floats of a size that what is rounded
- * is within its type, and about which number integers are drawn. */
-#include "schedule/data_int.h"
+/* schedule/data/data_types.c: data of computations with integers: floats of a size that what is
+ * rounded is within its type, and about which number integers are drawn. */
+#include "schedule/data/data_int.h"
 
 #include <math.h>
 

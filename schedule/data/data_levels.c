@@ -1,7 +1,7 @@
-/* schedule/data_levels.c: a further draw, of three numbers for each input, where a condition
+/* schedule/data/data_levels.c: a further draw, of three numbers for each input, where a condition
  * compares sums: of many different numbers hardly any sum is just what it is compared with, where
  * `>` is not `>=`. */
-#include "schedule/data_int.h"
+#include "schedule/data/data_int.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
-/* schedule/data_draws.c: the second draw of data (data.h): mistakes that the first one does not
- * show. What overflows or cancels is far from 0, what a maximum looks at lies aside, steps fall,
- * terms belong to other places. */
-#include "schedule/data_int.h"
+/* schedule/data/data_draws.c: the second draw of data (data.h): mistakes that the first one does
+ * not show. What overflows or cancels is far from 0, what a maximum looks at lies aside, steps
+ * fall, terms belong to other places. */
+#include "schedule/data/data_int.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,9 @@
-/* schedule/data_rule.c: see data.h. Inputs and weights are whole numbers around zero, so that sums
- * have both signs, times powers of two such that what meets a bound or a function is about as large
- * as the bound is wide. What a floor looks at has quarters; what a maximum looks at is told apart.
+/* schedule/data/data_rule.c: see data.h. Inputs and weights are whole numbers around zero, so that
+ * sums have both signs, times powers of two such that what meets a bound or a function is about as
+ * large as the bound is wide. What a floor looks at has quarters; what a maximum looks at is told
+ * apart.
  */
-#include "schedule/data_int.h"
+#include "schedule/data/data_int.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* schedule/index_data.c: data for index tensors that nobody gives: entries spread as widely as
+/* schedule/data/index_data.c: data for index tensors that nobody gives: entries spread as widely as
  * every read that hangs on them allows, so that a kernel that looks one up wrongly reads something
  * else. What allows how much is found by trying: reads are checked with the data (reads.c). */
 #include "schedule/schedule_int.h"

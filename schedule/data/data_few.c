@@ -1,7 +1,7 @@
-/* schedule/data_few.c: a sum at one place of its stage of which nearly all terms are 0, so that the
- * others make it any number: what it is compared with, or what lies half between two results. The
- * elements of one tensor are what makes terms 0, whatever the others are. */
-#include "schedule/data_place.h"
+/* schedule/data/data_few.c: a sum at one place of its stage of which nearly all terms are 0, so
+ * that the others make it any number: what it is compared with, or what lies half between two
+ * results. The elements of one tensor are what makes terms 0, whatever the others are. */
+#include "schedule/data/data_place.h"
 
 #include <math.h>
 #include <stdlib.h>

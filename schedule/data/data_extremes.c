@@ -1,9 +1,9 @@
-/* schedule/data_extremes.c: where the largest and the smallest elements stand that maxima and
+/* schedule/data/data_extremes.c: where the largest and the smallest elements stand that maxima and
  * minima look for. Of random numbers the last one of a long row is hardly ever the largest; a
  * kernel that leaves it out would be right. So rows have their winner at the first place, the last,
  * and evenly between. On the second draw some have two or three, so that it matters which of them
  * is said to be the place. */
-#include "schedule/data_int.h"
+#include "schedule/data/data_int.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* schedule/data.h: which data a computation is checked on. They are chosen so that every operation
- * matters: a kernel that leaves one out is to give something else. */
+/* schedule/data/data.h: which data a computation is checked on. They are chosen so that every
+ * operation matters: a kernel that leaves one out is to give something else. */
 #ifndef AT_SCHEDULE_DATA_H
 #define AT_SCHEDULE_DATA_H
 

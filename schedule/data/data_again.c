@@ -1,7 +1,7 @@
-/* schedule/data_again.c: how often draws are made again with other numbers. Where maxima, minima
- * and conditions stand behind each other, as in what goes from step to step, most operands of most
- * elements decide nothing on one set of numbers: a kernel may take another one there. */
-#include "schedule/data_int.h"
+/* schedule/data/data_again.c: how often draws are made again with other numbers. Where maxima,
+ * minima and conditions stand behind each other, as in what goes from step to step, most operands
+ * of most elements decide nothing on one set of numbers: a kernel may take another one there. */
+#include "schedule/data/data_int.h"
 
 #include <math.h>
 

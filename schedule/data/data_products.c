@@ -1,10 +1,11 @@
-/* schedule/data_products.c: winners of maxima that look at sums of products, as a softmax of scores
- * does (data_extremes.c: of inputs as they are). One factor has rows above 0 and rows below. The
- * other one is above 0: at one place all of its elements are the largest, which wins in the rows
- * above 0, at another one the smallest, which wins in those below. Of squares of differences, as of
- * distances from centres, rows of one input are the other's at places, which are the nearest there.
+/* schedule/data/data_products.c: winners of maxima that look at sums of products, as a softmax of
+ * scores does (data_extremes.c: of inputs as they are). One factor has rows above 0 and rows below.
+ * The other one is above 0: at one place all of its elements are the largest, which wins in the
+ * rows above 0, at another one the smallest, which wins in those below. Of squares of differences,
+ * as of distances from centres, rows of one input are the other's at places, which are the nearest
+ * there.
  */
-#include "schedule/data_int.h"
+#include "schedule/data/data_int.h"
 
 #include <math.h>
 #include <string.h>

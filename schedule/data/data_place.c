@@ -1,5 +1,5 @@
-/* schedule/data_place.c: see data_place.h. */
-#include "schedule/data_place.h"
+/* schedule/data/data_place.c: see data_place.h. */
+#include "schedule/data/data_place.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
-/* schedule/data_cover.c: a draw on which the winners of few long rows go from place to place. A
- * maximum shows one element a row and run; a kernel that leaves out some vector of a row is seen
+/* schedule/data/data_cover.c: a draw on which the winners of few long rows go from place to place.
+ * A maximum shows one element a row and run; a kernel that leaves out some vector of a row is seen
  * where one of the vector's elements wins. */
-#include "schedule/data_int.h"
+#include "schedule/data/data_int.h"
 
 #include <math.h>
 

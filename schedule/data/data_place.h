@@ -1,9 +1,9 @@
-/* schedule/data_place.h: values of a stage at one place, worked out from elements that may be moved
- * (data_place.c), and sums of few terms among these (data_few.c). */
+/* schedule/data/data_place.h: values of a stage at one place, worked out from elements that may be
+ * moved (data_place.c), and sums of few terms among these (data_few.c). */
 #ifndef AT_SCHEDULE_DATA_PLACE_H
 #define AT_SCHEDULE_DATA_PLACE_H
 
-#include "schedule/data_int.h"
+#include "schedule/data/data_int.h"
 
 enum {
     PLACE_ELEMENTS = 12,     /* that a decision and what chooses it read */

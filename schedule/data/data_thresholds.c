@@ -1,9 +1,9 @@
-/* schedule/data_thresholds.c: elements at, just below and just above where results turn: what
+/* schedule/data/data_thresholds.c: elements at, just below and just above where results turn: what
  * comparisons, minima and maxima compare with, what is rounded, what 32 bits hold. Of random
  * numbers hardly any lies there, so that another number, or the other side of it, is right. An
  * element is moved until the result turns, or a sum of few terms (data_few.c); what else is read
  * there keeps its value. */
-#include "schedule/data_place.h"
+#include "schedule/data/data_place.h"
 
 #include <math.h>
 #include <string.h>

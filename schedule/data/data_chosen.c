@@ -1,7 +1,7 @@
-/* schedule/data_chosen.c: tensors whose elements are compared, whatever is done with them before,
- * or chosen as they are: no sum and no output is rounded by that, so that they may be any number
- * also where all else is multiples of a unit. */
-#include "schedule/data_int.h"
+/* schedule/data/data_chosen.c: tensors whose elements are compared, whatever is done with them
+ * before, or chosen as they are: no sum and no output is rounded by that, so that they may be any
+ * number also where all else is multiples of a unit. */
+#include "schedule/data/data_int.h"
 
 #include <math.h>
 

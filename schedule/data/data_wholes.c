@@ -1,8 +1,8 @@
-/* schedule/data_wholes.c: which integers data are (data.h): all values of a type, its least and
- * largest among them, or fewer of them about a number. */
+/* schedule/data/data_wholes.c: which integers data are (data.h): all values of a type, its least
+ * and largest among them, or fewer of them about a number. */
 #include <math.h>
 
-#include "schedule/data.h"
+#include "schedule/data/data.h"
 
 /* Of what 32 bits hold in an input: most are small, so that they do not hide the sum beside them;
  * the extremes are those that ranges are proved with. */

@@ -1,7 +1,7 @@
-/* schedule/data_rows.c: which elements of one input the terms of a reduction are made of, whatever
- * is done with them: found by working terms out with one element changed, not by the look of their
- * expressions. */
-#include "schedule/data_int.h"
+/* schedule/data/data_rows.c: which elements of one input the terms of a reduction are made of,
+ * whatever is done with them: found by working terms out with one element changed, not by the look
+ * of their expressions. */
+#include "schedule/data/data_int.h"
 
 #include <math.h>
 

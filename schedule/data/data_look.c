@@ -1,6 +1,6 @@
-/* schedule/data_look.c: what a computation makes of its data: sizes of all expressions and what
- * decisions see, from some elements of each stage. */
-#include "schedule/data_int.h"
+/* schedule/data/data_look.c: what a computation makes of its data: sizes of all expressions and
+ * what decisions see, from some elements of each stage. */
+#include "schedule/data/data_int.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* schedule/data_int.h: what the files share that choose data (data.h). */
+/* schedule/data/data_int.h: what the files share that choose data (data.h). */
 #ifndef AT_SCHEDULE_DATA_INT_H
 #define AT_SCHEDULE_DATA_INT_H
 
-#include "schedule/data.h"
+#include "schedule/data/data.h"
 #include "schedule/schedule_int.h"
 
 /* Where values decide something: a function that levels off, a bound, a comparison, a floor. */
