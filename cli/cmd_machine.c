@@ -87,6 +87,8 @@ static void add_table(at_text *out, at_arena *a, const at_speed_table *t) {
             if (s->stream_ns[k] > 0)
                 at_text_addf(out, "%s %s %.2f ns", k > 2 ? "," : "; alone, from", level[k],
                              (double)s->stream_ns[k]);
+        if (s->beside_ns > 0)
+            at_text_addf(out, "; beside as long a sum, from L3 %.2f ns", (double)s->beside_ns);
         if (s->alone_ns > 0)
             at_text_addf(out, "; without its neighbour, from L2 %.2f ns more", (double)s->alone_ns);
         if (s->piled_ns > 0)

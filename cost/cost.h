@@ -62,12 +62,14 @@ struct at_speeds { /* of one instruction set; ns */
     float line_ns[AT_SPEED_LEVELS];   /* 64 bytes in a row, from L1, L2, L3, memory, beside sums */
     float stream_ns[AT_SPEED_LEVELS]; /* the same where hardly anything is done with them; 0: not
                                          known */
-    float alone_ns; /* how much longer a line from L2 takes whose neighbour is not read; 0: not
-                       known */
-    float piled_ns; /* the same of lines a page apart, which push each other out of one place */
-    float copy_ns;  /* a vector copied within L1 */
-    float run_ns;   /* a run of them begun */
-    float turn_ns;  /* a call of a small tile */
+    float beside_ns; /* of a line from L3 where sums take as long as lines come, what is left; 0:
+                        not known */
+    float alone_ns;  /* how much longer a line from L2 takes whose neighbour is not read; 0: not
+                        known */
+    float piled_ns;  /* the same of lines a page apart, which push each other out of one place */
+    float copy_ns;   /* a vector copied within L1 */
+    float run_ns;    /* a run of them begun */
+    float turn_ns;   /* a call of a small tile */
     /* Of sums in memory: a vector added to one; a loop over such begun; until what was added can be
      * added to again */
     float stored_ns[3];

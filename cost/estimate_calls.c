@@ -41,12 +41,11 @@ static double vector_lines(const est_leaf *x, const est_access *a, int root) {
     return n;
 }
 
-/* Do all steps of the sum read lines of their own, of so many in all? Else some come in bursts, and
- * other steps find them nearer. */
-static bool comes_evenly(const est_leaf *x, const est_access *a, int root, double lines) {
+/* The same of the whole kernel, each of its turns once. */
+static double asked_lines(const est_leaf *x, const est_access *a, int root) {
     int tile = root; /* its first loop that is none over its parts */
     while (tile < x->num_loops && x->loop[tile].is_part) tile++;
-    return vector_lines(x, a, root) * est_share_of_turns(x, a, tile) <= 1.01 * lines;
+    return vector_lines(x, a, root) * est_share_of_turns(x, a, tile);
 }
 
 /* The access that a tile reads vectors by, of several the last one, and along a sum the one of most
@@ -339,9 +338,9 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     if (t.least_ns > 0 || t.memory_ns > 0 || t.cut_ns > 0) come_meanwhile(&t, e->out);
     else come_beside(e->o.speeds, e->out);
     if (vectors >= 0) {
-        const bool is_even = comes_evenly(x, &x->access[vectors], root, far_lines[1]);
-        e->out->memory_ns += est_beyond_ns(e, whole, &whole->access[vectors], far_lines[1],
-                                           x == whole, is_even, e->out->sums_ns - before_ns);
+        const double asked = asked_lines(x, &x->access[vectors], root);
+        e->out->memory_ns += est_beyond_ns(e, whole, &whole->access[vectors], far_lines[1], asked,
+                                           x == whole, e->out->sums_ns - before_ns);
     }
     if (t.is_dynamic) e->out->sums_ns += turns_ns;
     else e->out->sums_ns = est_max(e->out->sums_ns, before_ns + turns_ns);

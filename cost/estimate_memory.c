@@ -384,7 +384,8 @@ static const double far_behind = 1.5;
  * asks for ahead come to it. */
 static const double far_apart = 2.3;
 /* Where all turns of the block before ask for lines, this share of their time is left, however much
- * hides it. Parts of a tile ask for the same lines each, which is not better than before. */
+ * hides it, of a core on which it was not measured. Parts of a tile ask for the same lines each,
+ * which is not better than before. */
 static const double beside = 0.6;
 /* The same of lines that nothing asks for but the core, which foresees them: they lie in a row. */
 static const double seldom = 0.3;
@@ -404,20 +405,28 @@ static bool is_ahead(const at_estimator *e, const est_leaf *x, const est_access 
                          at_ahead_room(e->o.cache_bytes[1]) / a->buffer->bytes) >= 0;
 }
 
-/* Do the loops, from the innermost one on, read runs that are too short to be asked for ahead? */
+/* Do the loops, from the innermost one on, read runs that are too short to be asked for ahead? Few
+ * turns that are written out read as many runs side by side, each of which the core foresees. */
 static bool lies_apart(const est_leaf *x, const est_access *a) {
-    enum { AHEAD_BYTES = 8192 };
-    double run = 1;
+    enum { AHEAD_BYTES = 8192, STREAMS = 4 };
+    double run = 1, streams = 1;
     for (int i = x->num_loops - 1; i >= 0; i--) {
         const double step = (double)a->step[i];
-        if (step > run) return run * a->buffer->bytes < AHEAD_BYTES;
+        const bool is_beside = x->loop[i].ann == AT_ANN_UNROLL && x->loop[i].sums;
+        if (step > run) streams *= is_beside ? x->loop[i].turns : STREAMS + 1;
+        if (streams > STREAMS) return run * a->buffer->bytes < AHEAD_BYTES;
         if (step == run) run *= x->loop[i].turns;
     }
     return false;
 }
 
+/* What is left of the time of lines beside sums. */
+static double beside_ns(double lines_ns, double left, double sums_ns) {
+    return est_max(left * lines_ns, lines_ns - sums_ns);
+}
+
 double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access *a, double lines,
-                     bool is_one, bool is_even, double sums_ns) {
+                     double asked, bool is_one, double sums_ns) {
     const double line_ns = (double)e->speeds.stream_ns[2];
     const at_tensor *t = &e->compute->tensors[a->tensor];
     const bool is_weight = t->is_packing || t->role == AT_ROLE_WEIGHT,
@@ -425,10 +434,19 @@ double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access 
     const double cold = is_cold ? a->lines[0] : 0, again = est_max(0, lines - cold);
     const bool is_apart = lies_apart(x, a);
     const double far = is_cold && is_apart ? far_apart : far_behind, cold_ns = far * cold * line_ns,
-                 again_ns = again * line_ns, all_ns = cold_ns + again_ns;
-    if (is_weight && is_one && is_ahead(e, x, a)) return est_max(beside * all_ns, all_ns - sums_ns);
-    if (is_apart || !is_even) return all_ns;
-    return cold_ns + est_max(seldom * again_ns, again_ns - sums_ns);
+                 again_ns = again * line_ns, all_ns = cold_ns + again_ns,
+                 left = line_ns > 0 ? (double)e->speeds.beside_ns / line_ns : 0;
+    const bool is_known = left > 0;
+    if (is_weight && is_one && is_ahead(e, x, a))
+        return beside_ns(all_ns, is_known ? left : beside, sums_ns);
+    if (is_apart) return all_ns;
+    /* Else some steps find them nearer, and others read them in bursts. */
+    const bool is_even = asked <= 1.01 * lines;
+    const double first_ns = cold > 0 ? sums_ns * est_min(1, cold / asked) : 0,
+                 later_ns = is_even ? beside_ns(again_ns, is_known ? left : seldom,
+                                                sums_ns - (is_known ? first_ns : 0))
+                                    : again_ns;
+    return later_ns + (is_known ? beside_ns(cold_ns, left, first_ns) : cold_ns);
 }
 
 /* ---- outputs from afar ----------------------------------------------------------------------- */

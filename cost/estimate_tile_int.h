@@ -97,10 +97,10 @@ est_leaf *est_cut(at_estimator *e, const est_leaf *whole, int root, const at_par
 double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far);
 
 /* estimate_memory.c: the time that lines from beyond the second-level cache add to a sum, which
- * takes sums_ns without them. lines: the lines of a run in which all else is hot; is_one: the sum's
- * tile has one part; is_even: all its steps read lines of their own. */
+ * takes sums_ns without them. lines: the lines of a run in which all else is hot; asked: those that
+ * steps of the sum read, near or far; is_one: the sum's tile has one part. */
 double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access *a, double lines,
-                     bool is_one, bool is_even, double sums_ns);
+                     double asked, bool is_one, double sums_ns);
 
 /* ---- what accesses touch --------------------------------------------------------------------- */
 

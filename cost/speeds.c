@@ -179,6 +179,7 @@ static const set_member members[] = {
     MEMBER(stored_ns, ROW, 3, true),
     MEMBER(waits_ns, ROW, AT_SPEED_WAITS, true),
     MEMBER(stream_ns, ROW, AT_SPEED_LEVELS, true),
+    MEMBER(beside_ns, NUMBER, 1, true),
     MEMBER(alone_ns, NUMBER, 1, true),
     MEMBER(piled_ns, NUMBER, 1, true),
 };

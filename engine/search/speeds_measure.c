@@ -115,6 +115,8 @@ static at_status time_kernel(prober *p, const char *compute, const char *tree, c
     return s;
 }
 
+enum { LINE = 16 }; /* elements */
+
 /* ---- register tiles -------------------------------------------------------------------------- */
 
 static const char product[] = "a[Y, K] : input\n"
@@ -206,6 +208,24 @@ static at_status measure_stream(prober *p, int64_t bytes, float *stream_ns, at_e
     return AT_OK;
 }
 
+/* What is left of the time of a line from L3 in the smallest tile of two vectors whose sums take as
+ * long as lines of these alone. */
+static at_status measure_beside(prober *p, int64_t bytes, at_speeds *s, at_error *err) {
+    enum { STEPS = 256 };
+    const int64_t b = 2 * p->target->lanes, panel = b * 4 * STEPS;
+    const float *step = s->step_ns[1];
+    const double lines = (double)b / LINE;
+    double ns;
+    int rows = 0;
+    for (int r = 1; r <= AT_SPEED_ROWS; r++)
+        if (step[r - 1] > 0 && (!rows || (double)step[rows - 1] < lines * (double)s->stream_ns[2]))
+            rows = r;
+    AT_TRY(time_tile(p, rows, b, 1, (int)(bytes / panel), STEPS, &ns, err));
+    ns = ((ns - (double)s->call_ns[1][rows - 1]) / STEPS - (double)step[rows - 1]) / lines;
+    s->beside_ns = (float)fmax(ns, 0.01);
+    return AT_OK;
+}
+
 /* What a line of the vectors costs more where it comes from L3, or from memory: with the largest
  * tile of two vectors. */
 static at_status measure_lines(prober *p, at_speeds *s, at_error *err) {
@@ -225,13 +245,13 @@ static at_status measure_lines(prober *p, at_speeds *s, at_error *err) {
         ns = ((ns - s->call_ns[1][rows - 1]) / STEPS - far) / lines;
         s->line_ns[2 + i] = (float)fmax(ns, 0.01);
         AT_TRY(measure_stream(p, bytes[i], &s->stream_ns[2 + i], err));
+        if (i == 0) AT_TRY(measure_beside(p, bytes[i], s, err));
     }
     return AT_OK;
 }
 
 /* A tile of one row of so many panels, that many steps each, whose lines lie so many elements
  * apart. */
-enum { LINE = 16 };
 static at_status time_spread(prober *p, int64_t panels, int64_t steps, int64_t apart, double *ns,
                              at_error *err) {
     static const char spread[] = "a[Y, K] : input\n"
