@@ -101,6 +101,9 @@ at_status at_apply_emit(at_arena *a, const at_options *o, const at_file_kernel *
                         const char *head, at_text *source, at_error *err) {
     const char *path = at_header_path(a, o->output);
     at_text header = {0};
+    if (o->output && at_is_foreign_ending(o->output))
+        return at_fail(err, AT_E_USAGE, "-o %s: what is written is C; name a file that ends in .c",
+                       o->output);
     at_file_options fo = {.head = head,
                           .source = path ? at_base_name(o->output) : NULL,
                           .header = path ? at_base_name(path) : NULL,

@@ -77,6 +77,11 @@ static const char *family_name(const apply_set *set, const at_session *s) {
     return own_name(set, at_c_name(set->arena, called(s)), NULL);
 }
 
+static void drop_last(apply_set *set, const char *why) {
+    at_warn(NULL, at_format(set->arena, "%s; left out", why));
+    at_session_close(&set->sessions[--set->n]);
+}
+
 /* suffix: of the kernel's name where there are several instruction sets. */
 static at_status add_kernel(apply_set *set, const at_options *o, const at_engine_options *engine,
                             const char *suffix, const at_selection *chosen, at_error *err) {
@@ -88,7 +93,13 @@ static at_status add_kernel(apply_set *set, const at_options *o, const at_engine
     const char *name = at_apply_name(set->arena, s->what.task, suffix);
     if (!strcmp(name, family)) name = at_format(set->arena, "%s_1", name); /* without arguments */
     name = own_name(set, name, family);
-    AT_TRY(at_apply_make(s, name, k, err));
+    at_error why;
+    const at_status made = at_apply_make(s, name, k, &why);
+    if (made == AT_E_NO_VALID || made == AT_E_INPUT) {
+        drop_last(set, at_format(set->arena, "%s: no kernel: %s", chosen->from, why.text));
+        return AT_OK;
+    }
+    if (made != AT_OK) return *err = why, made;
     k->family = family;
     k->shape = shape_of(set->arena, chosen->layer ? chosen->layer : s->what.task, &k->num_shape);
     if (!*suffix && k->kernel->target != set->kernels->kernel->target)
@@ -100,10 +111,8 @@ static at_status add_kernel(apply_set *set, const at_options *o, const at_engine
     for (int i = 0; i < set->n - 1; i++) {
         if (!same_shape(&set->kernels[i], k) || set->kernels[i].kernel->target != k->kernel->target)
             continue;
-        at_warn(NULL, at_format(set->arena, "%s: has the shape of %s; left out", k->name,
-                                set->kernels[i].name));
-        at_session_close(s);
-        set->n--;
+        drop_last(set,
+                  at_format(set->arena, "%s: has the shape of %s", k->name, set->kernels[i].name));
         break;
     }
     return AT_OK;
@@ -162,6 +171,7 @@ static at_status add_kernels(apply_set *set, const at_options *o, at_error *err)
         for (int j = 0; j < counts[i]; j++)
             AT_TRY(add_kernel(set, o, engine, suffix, &chosen[i][j], err));
     }
+    if (!set->n) return at_fail(err, AT_E_NO_VALID, "%s: no record of it makes a kernel", o->log);
     return AT_OK;
 }
 

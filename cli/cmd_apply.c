@@ -1,11 +1,26 @@
 /* cli/cmd_apply.c: one configuration as C that anyone can compile: a .c file and beside it its
  * header; or the best of every task of a log (apply_set.c). */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/apply_kernel.h"
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/open.h"
+
+/* A device or a pipe has no name that tells what it is, and no header beside it. */
+static bool is_device(const char *path) {
+    struct stat st;
+    return !strncmp(path, "/dev/", 5) || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
+static void warn_of_no_header(const char *path) {
+    at_text text = {0};
+    at_text_add_visible(&text, path);
+    at_text_add(&text, ": no header goes beside it, as one does beside a file that ends in .c");
+    at_warn(NULL, at_text_str(&text));
+    at_text_free(&text);
+}
 
 /* The source includes its header by this name. */
 static at_status check_output(const char *path, at_error *err) {
@@ -13,6 +28,8 @@ static at_status check_output(const char *path, at_error *err) {
     if (at_ends_in(path, ".h"))
         return at_fail(err, AT_E_USAGE, "-o %s: name the .c file; its header is written beside it",
                        path);
+    if (!at_ends_in(path, ".c") && !at_is_foreign_ending(path) && !is_device(path))
+        warn_of_no_header(path);
     bool bad = strpbrk(name, "\"\\") || strstr(name, "??");
     for (const char *s = name; *s; s++) bad |= (unsigned char)*s < ' ' || *s == 127;
     if (!bad || !at_ends_in(path, ".c")) return AT_OK;

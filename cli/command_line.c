@@ -168,12 +168,11 @@ static at_status check_use(const at_options *o, at_error *err) {
     bool named = o->verb == AT_VERB_TUNE && (o->workload || o->command);
     /* Among logs. */
     if (o->num_operands < verb->min_operands && o->num_template_files)
-        return at_fail(
-            err, AT_E_USAGE,
-            "%s needs %s beside %s, which is a template and tells of its tasks: autotune "
-            "%s %s [options]",
-            verb->name, o->verb == AT_VERB_CONVERT ? "a file" : "a log", o->template_files[0],
-            verb->name, verb->operands);
+        return at_fail(err, AT_E_USAGE,
+                       "%s needs %s beside %s, which only tells of tasks: autotune "
+                       "%s %s [options]",
+                       verb->name, o->verb == AT_VERB_CONVERT ? "a file" : "a log",
+                       o->template_files[0], verb->name, verb->operands);
     if (o->num_operands < verb->min_operands && !named)
         return at_fail(err, AT_E_USAGE, "%s needs %s: autotune %s %s [options]", verb->name,
                        !strncmp(verb->operands, "TEMPLATE", 8) ? "a template"

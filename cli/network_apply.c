@@ -98,6 +98,7 @@ static at_status write_files(at_arena *a, const programs *all, const at_options 
 }
 
 static at_status make_truth(at_arena *a, const at_net *net, at_net_truth *out, at_error *err) {
+    AT_TRY(at_net_truth_room(net, err));
     void **inputs = at_net_make_inputs(a, net);
     return at_net_truth_new(net, (const void *const *)inputs, &at_interrupted, out, err);
 }

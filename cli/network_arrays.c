@@ -220,6 +220,7 @@ at_status at_net_arrays_open(at_arena *a, const at_options *o, at_net_arrays *ou
     AT_TRY(at_net_open(o->operands[0], &options, net, err));
     x->net = *net;
     AT_TRY(check_arrays(x, err));
+    AT_TRY(at_net_truth_room(x->net, err));
     x->inputs = AT_NEW_ARRAY(a, const void *, x->net->inputs.len + 1);
     for (int i = 0; i < x->net->inputs.len; i++) {
         const at_net_value *v = &x->net->values.data[x->net->inputs.data[i]];

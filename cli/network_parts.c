@@ -29,6 +29,7 @@ at_status at_network_parts(const at_options *o, const char *log, at_net **net, a
     at_arena *a = r->arena;
     const at_net_build b = {.engine = o->engine, .is_search = true};
     AT_TRY(at_network_open(o, net, err));
+    AT_TRY(at_net_truth_room(*net, err));
     AT_TRY(at_net_program_plan(*net, &b, plan, err));
     r->layers = "parts";
     r->advice = advice(a, o, log);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "network/net_memory.h"
+#include "runtime/runtime.h"
 
 static const at_net_value *output(const at_net_truth *t, int i) {
     return &t->net->values.data[t->net->outputs.data[i]];
@@ -22,6 +23,49 @@ static double rms_of(const double *x, int64_t n) {
     for (int64_t k = 0; k < n; k++)
         if (isfinite(x[k])) sum += x[k] * x[k];
     return sum > 0 ? sqrt(sum / (double)n) : 0;
+}
+
+/* In double a value lives from the node that makes it to the last one that reads it. */
+static double bytes_in_double(const at_net *net) {
+    at_arena *a = at_arena_new();
+    at_net_block *blocks = AT_NEW_ARRAY(a, at_net_block, net->values.len + 1);
+    for (int i = 0; i < net->nodes.len; i++) {
+        const at_net_node *n = &net->nodes.data[i];
+        for (int k = 0; k < n->num_outputs; k++)
+            if (n->outputs[k] >= 0) blocks[n->outputs[k]] = (at_net_block){.first = i, .last = i};
+        for (int k = 0; k < n->num_inputs; k++)
+            if (n->inputs[k] >= 0) blocks[n->inputs[k]].last = i;
+    }
+    for (int i = 0; i < net->outputs.len; i++) blocks[net->outputs.data[i]].last = net->nodes.len;
+    for (int i = 0; i < net->values.len; i++) {
+        const at_net_value *v = &net->values.data[i];
+        if (!v->is_constant) blocks[i].bytes = v->elements * (int64_t)sizeof(double);
+    }
+    const double bytes = (double)at_net_least_bytes(blocks, net->values.len);
+    at_arena_free(a);
+    return bytes;
+}
+
+static double bytes_of(const at_net *net, const int *values, int n, int64_t more) {
+    double bytes = 0;
+    for (int i = 0; i < n; i++) {
+        const at_net_value *v = &net->values.data[values[i]];
+        bytes += (double)v->elements * (double)(at_net_type_bytes(v->type) + more);
+    }
+    return bytes;
+}
+
+at_status at_net_truth_room(const at_net *net, at_error *err) {
+    const double gib = 1024.0 * 1024 * 1024,
+                 most = AT_NET_MEMORY_SHARE * (double)at_cpu_facts()->memory_bytes,
+                 bytes = bytes_in_double(net) +
+                         bytes_of(net, net->inputs.data, net->inputs.len, 0) +
+                         bytes_of(net, net->outputs.data, net->outputs.len, sizeof(double));
+    if (bytes <= most) return AT_OK;
+    return at_fail(err, AT_E_INPUT,
+                   "%s: with these sizes its values, in double, need %.1f GiB; on this machine at "
+                   "most %.1f GiB are accepted",
+                   net->path, bytes / gib, most / gib);
 }
 
 at_status at_net_truth_new(const at_net *net, const void *const *inputs, const volatile int *stop,

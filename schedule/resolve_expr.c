@@ -16,8 +16,9 @@ static int find_axis(const at_tensor *t, int visible, const char *name) {
     return -1;
 }
 
-/* The names an error may suggest. */
-static at_status unknown(resolve_scope *s, const at_expr *e, bool tensors_wanted) {
+/* The names an error may suggest. besides: what else it says of a name that nothing is like. */
+static at_status unknown(resolve_scope *s, const at_expr *e, bool tensors_wanted,
+                         const char *besides) {
     AT_VEC(const char *) known = {0};
     const at_compute *c = &s->c->pub;
     if (tensors_wanted) {
@@ -33,7 +34,7 @@ static at_status unknown(resolve_scope *s, const at_expr *e, bool tensors_wanted
     const char *near = at_nearest(e->name, known.data, known.len);
     const char *what = tensors_wanted ? "tensor" : "name";
     if (near) return FAIL_AT(s, e, "unknown %s \"%s\"; did you mean \"%s\"?", what, e->name, near);
-    return FAIL_AT(s, e, "unknown %s \"%s\"", what, e->name);
+    return FAIL_AT(s, e, "unknown %s \"%s\"%s", what, e->name, besides);
 }
 
 /* ---- sizes --------------------------------------------------------------------------------- */
@@ -48,7 +49,7 @@ at_status resolve_size(resolve_scope *s, at_expr *e) {
         if (find_axis(resolve_current(s), axes_of(resolve_current(s)), e->name) >= 0)
             return FAIL_AT(s, e, "\"%s\" is an axis: an extent can use sizes only", e->name);
         s->visible_axes = 0;
-        return unknown(s, e, false);
+        return unknown(s, e, false, ": neither args nor sizes declare it");
     case AT_X_FLOAT: return FAIL_AT(s, e, "an extent is an integer");
     case AT_X_INDEX: return FAIL_AT(s, e, "an extent cannot be read from a tensor");
     case AT_X_CALL:
@@ -135,7 +136,7 @@ static at_status resolve_name(resolve_scope *s, const at_expr *e, at_expr **out,
         return FAIL_AT(s, e, "\"%s\" is not known yet: bounds use the axes before them", e->name);
     if (at_compute_find(&s->c->pub, e->name) >= 0)
         return FAIL_AT(s, e, "\"%s\" is a tensor: it needs indices", e->name);
-    return unknown(s, e, false);
+    return unknown(s, e, false, "");
 }
 
 /* The read with v[..] for one of its indices, for a message. */
@@ -150,7 +151,7 @@ static const char *with_place(const resolve_scope *s, const at_expr *read, int i
 
 static at_status resolve_read(resolve_scope *s, const at_expr *e, at_expr **out, resolve_kind *k) {
     int t = at_compute_find(&s->c->pub, e->name);
-    if (t < 0) return unknown(s, e, true);
+    if (t < 0) return unknown(s, e, true, "");
     if (t == s->tensor && (resolve_current(s)->role != AT_ROLE_STAGE || !s->takes_defs))
         return FAIL_AT(s, e, "\"%s\" reads itself where bounds are", e->name);
     if (t > s->tensor && (s->c->pub.tensors[t].role != AT_ROLE_STAGE || !s->takes_defs))

@@ -185,7 +185,10 @@ static at_status read_log(reading *r, new_tasks *t) {
         at_problem p;
         q.args = r->ways_of ? at_strdup(r->arena, t->args.data[i])
                             : at_json_text(r->arena, records[i].args);
-        AT_TRY(at_problem_make(r->arena, r->options, &q, &p, r->err));
+        const char *from = at_format(r->arena, "%s:%lld", r->workload, (long long)records[i].line);
+        if (at_problem_make(r->arena, r->options, &q, &p, r->err) != AT_OK)
+            return at_fail_at(r->err, "%s: ", from);
+        p.from = from;
         *at_push(r->arena, r->out) = p;
     }
     return AT_OK;

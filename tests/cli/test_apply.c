@@ -50,14 +50,21 @@ static void compilers(void **state) {
         }
 }
 
-/* Without -o, and to anything but a .c file, one text that needs no header. */
+/* Without -o, and to anything but a .c file, one text that needs no header; of a file it is told.
+ */
 static void alone(void **state) {
     (void)state;
     cli_expect(0,
                "./autotune apply " GEMM " --config default >alone.c && "
                "cc %s -Wmissing-prototypes -c alone.c && test ! -e alone.h",
                strict);
-    cli_expect(0, "./autotune apply " GEMM " --config default -o text && cmp alone.c text");
+    const cli_result *r =
+        cli_expect(0, "./autotune apply " GEMM " --config default -o text && cmp alone.c text");
+    assert_non_null(strstr(r->err, "text: no header goes beside it, as one does beside a file "
+                                   "that ends in .c\n"));
+    r = cli_expect(0, "./autotune apply " GEMM
+                      " --config default -o /dev/stdout >text && cmp alone.c text");
+    assert_string_equal(r->err, "");
     /* The line that the head comment gives is right. */
     cli_expect(0, "mkdir 'a folder' && cd 'a folder' && "
                   "../autotune apply " GEMM
@@ -264,8 +271,23 @@ static void left_out(void **state) {
     assert_non_null(strstr(r->err, "records of dense M=3,N=16,K=5,bias=0,wb=0 are failures; "
                                    "autotune log failed.log shows the first of each kind; left "
                                    "out\n"));
+    cli_expect(3, "./autotune pick_best failed.log");
+    cli_expect(3, "./autotune verify failed.log");
+    cli_expect(0, "./autotune log failed.log && ./autotune plot failed.log && "
+                  "./autotune report failed.log -o failed.html && grep -q '</html>' failed.html");
     r = cli_expect(0, "cat hers.log >>mine.log && ./autotune apply --log mine.log");
     assert_int_equal(cli_count_lines(r->err, "autotune: warning: mine.log: task \"her_own\""), 1);
+    /* A task whose weights, 2^36 times as many, no workspace holds. */
+    cli_expect(0, "grep '^{' mine.log | head -n 1 >one.log && "
+                  "sed 's/, 5\\]/, 1099511627776]/g; s/, \"autotune\".*/}/' one.log >large.log && "
+                  "cat one.log large.log >both.log");
+    r = cli_expect(3, "./autotune apply --log large.log -o no.c && test ! -e no.c");
+    assert_non_null(strstr(r->err, "large.log: no record of it makes a kernel\n"));
+    r = cli_expect(0, "./autotune apply --log both.log -o yes.c && grep -q dense_3x16x5 yes.h");
+    assert_non_null(strstr(r->err, "both.log:2: no kernel: buffers: the buffer of @packw exceeds "
+                                   "2^40 elements; left out\n"));
+    r = cli_expect(4, "./autotune dense --workload both.log --trials 4 --log none.log");
+    assert_non_null(strstr(r->err, "autotune: both.log:2: with tensor \"data\" the data need"));
 }
 
 /* ---- names and texts of others --------------------------------------------------------------- */
@@ -353,7 +375,7 @@ static void refused(void **state) {
         {GEMM " --config default --isa avx512,avx2",
          "; one of them is accepted, several by --isas of apply\n"},
         {GEMM " --config default --compiler tcc,gcc", "gcc, clang; one of them is accepted\n"},
-        {GEMM " --config default --name ''", "--name \"\": not a name in C; "},
+        {GEMM " --config default --name ''", "--name \"\": NAME is expected (the kernel's name "},
         {GEMM " --config default --name int", "--name int: C, C++ or the file's own parts use this "
                                               "name; write another\n"},
         {GEMM " --config default --name static", "--name static: C, C++"},
@@ -376,6 +398,8 @@ static void refused(void **state) {
          "every instruction set; leave --isas out\n"},
         {GEMM " --config default -o kernel.h",
          "-o kernel.h: name the .c file; its header is written beside it\n"},
+        {GEMM " --config default -o kernel.cpp",
+         "-o kernel.cpp: what is written is C; name a file that ends in .c\n"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         assert_non_null(

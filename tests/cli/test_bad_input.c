@@ -51,10 +51,10 @@ static void command_line(void **state) {
         {"run", 2, "run needs a template: autotune run TEMPLATE [options]"},
         {"pick_best", 2, "pick_best needs a log: autotune pick_best LOG... [options]"},
         {"log m.te", 2,
-         "log needs a log beside m.te, which is a template and tells of its tasks: autotune log "
+         "log needs a log beside m.te, which only tells of tasks: autotune log "
          "LOG [LOG] [options]"},
         {"convert m.te --to log", 2,
-         "convert needs a file beside m.te, which is a template and tells of its tasks: autotune "
+         "convert needs a file beside m.te, which only tells of tasks: autotune "
          "convert FILE [options]"},
         {"space " T " " T, 2, "unexpected word \"" T "\": autotune space TEMPLATE [options]"},
         {T " --trails 5", 2, "unknown option --trails; did you mean --trials?"},
@@ -78,9 +78,15 @@ static void command_line(void **state) {
         {T " --time 0", 2, "--time 0: not a duration above 0; write for example 30s, 5m or 1h"},
         {T " --time ''", 2, "--time \"\": not a duration above 0; write for example 30s, 5m or 1h"},
         {T " --trials ''", 2, "--trials \"\": not an integer from 0 to 1000000000"},
+        {T " --args ''", 2,
+         "--args \"\": ARGS is expected (the task: names (N=1,H=56) or a record's JSON array)"},
+        {T " --args=' '", 2, "--args \" \": ARGS is expected ..."},
+        {"conv2d --only ''", 2, "--only \"\": TEXT is expected (only tasks whose name, ..."},
+        {"show model.onnx --dim ''", 2, "--dim \"\": NAME=N,.. is expected ..."},
         {T " --compiler ''", 2, "--compiler \"\": there are tcc, gcc, clang"},
         {"run " T " --config ''", 2,
-         "--config \"\": neither a configuration, {\"entity\": [...]}, nor default, nor a file"},
+         "--config \"\": JSON is expected (a configuration, {\"entity\": [...]}, or a file that "
+         "holds one, or \"default\", the one without tuning)"},
         {"list x", 2, "unexpected word \"x\": autotune list [options]"},
         {"show " T " -o -", 2, "--output -: the path of a file is expected"},
         {"work", 2, "work needs a directory: autotune work PATH [options]"},

@@ -112,6 +112,27 @@ static void sizes(void **state) {
     expect_refused(2, "open.onnx", "--dim batch=2", "not given: seq");
 }
 
+/* What no machine has the memory for is refused before anything of it is made. */
+static void memory(void **state) {
+    static const char *const commands[] = {"./autotune run large.onnx",
+                                           "./autotune large.onnx --trials 40 --log x.log",
+                                           "./autotune apply large.onnx --main -o x.c"};
+    (void)state;
+    onnx_graph g = {0};
+    for (int i = 0; i < 16; i++) {
+        char in[8], out[8];
+        snprintf(in, sizeof in, "x%d", i);
+        snprintf(out, sizeof out, "y%d", i);
+        onnx_input(&g, in, AT_NET_FLOAT, "4000000000");
+        onnx_node(&g, "Exp", in, out, "");
+        onnx_output(&g, out);
+    }
+    save("large.onnx", &g);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        expect_line(cli_expect(4, "%s", commands[i]), "large.onnx", "in double, need 1");
+    cli_expect(0, "test ! -e x.c && test ! -e x.log");
+}
+
 static void external(const char *file, const char *location, const char *length) {
     onnx_graph g = begun("2,2");
     onnx_external(&g, "w", "2,2", location, "0", length);
@@ -218,7 +239,8 @@ static void log_of_another(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graphs),  cmocka_unit_test(sizes),   cmocka_unit_test(external_data),
-        cmocka_unit_test(hostile), cmocka_unit_test(cut_off), cmocka_unit_test(log_of_another)};
+        cmocka_unit_test(graphs),        cmocka_unit_test(sizes),   cmocka_unit_test(memory),
+        cmocka_unit_test(external_data), cmocka_unit_test(hostile), cmocka_unit_test(cut_off),
+        cmocka_unit_test(log_of_another)};
     return cmocka_run_group_tests_name("cli/net_refused", tests, cli_setup, cli_teardown);
 }
