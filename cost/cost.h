@@ -172,9 +172,10 @@ typedef struct at_estimate_options {
     int64_t cache_bytes[3];  /* L1, L2, L3; 0: none */
     int threads;             /* of the program, which share parallel loops */
     bool pack_inline;
-    double mean_dynamic; /* turns of a data-dependent loop, on the average */
-    bool cold_weights;   /* weights come from beyond the second-level cache in every run */
-    const int64_t *row;  /* as at_lower_options.row */
+    double mean_dynamic;  /* turns of a data-dependent loop, on the average */
+    bool cold_weights;    /* weights come from beyond the second-level cache in every run */
+    double weights_bytes; /* of all weights that are read until they are read again; 0: unknown */
+    const int64_t *row;   /* as at_lower_options.row */
 } at_estimate_options;
 
 typedef struct at_estimator at_estimator;

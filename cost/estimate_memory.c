@@ -425,28 +425,59 @@ static double beside_ns(double lines_ns, double left, double sums_ns) {
     return est_max(left * lines_ns, lines_ns - sums_ns);
 }
 
+/* Vectors of a sum that come from beyond the second-level cache. */
+typedef struct beyond {
+    double cold, again;      /* lines that come anew in every run, and others */
+    double asked;            /* lines that steps of the sum read, near or far */
+    double sums_ns;          /* of the sum without them */
+    bool is_apart, is_ahead; /* as above */
+} beyond;
+
+/* Do all steps read lines of their own? Else some find them nearer, others read them in bursts. */
+static bool is_even(const beyond *b) { return b->asked <= 1.01 * (b->cold + b->again); }
+
+/* On a core whose time of lines beside sums is not known. */
+static double guessed_ns(const beyond *b, double line_ns) {
+    const double far = b->is_apart ? far_apart : far_behind, cold_ns = far * b->cold * line_ns,
+                 again_ns = b->again * line_ns, all_ns = cold_ns + again_ns;
+    if (b->is_ahead) return beside_ns(all_ns, beside, b->sums_ns);
+    if (b->is_apart || !is_even(b)) return all_ns;
+    return cold_ns + beside_ns(again_ns, seldom, b->sums_ns);
+}
+
+/* All weights that are read until these are again fill most of the last cache: they come from
+ * memory. Sums hide cold lines in the first pass over them. */
+static double measured_ns(const at_estimator *e, const beyond *b) {
+    static const double L3_SHARE = 0.75;
+    const at_speeds *s = &e->speeds;
+    const bool is_memory = e->o.weights_bytes > L3_SHARE * (double)e->o.cache_bytes[2] &&
+                           s->stream_ns[3] > 0 && s->line_ns[3] > 0;
+    const double line_ns = (double)s->stream_ns[2], left = (double)s->beside_ns / line_ns,
+                 anew_ns = is_memory ? (double)s->stream_ns[3] : far_behind * line_ns,
+                 anew_left =
+                     is_memory ? est_min(1, (double)(s->line_ns[3] / s->stream_ns[3])) : left,
+                 cold_ns = b->cold * anew_ns, again_ns = b->again * line_ns;
+    const double first_ns = b->cold > 0 ? b->sums_ns * est_min(1, b->cold / b->asked) : 0;
+    if (b->is_apart && !b->is_ahead) return far_apart / far_behind * cold_ns + again_ns;
+    const double share = b->is_ahead ? est_min(anew_left, beside) : anew_left;
+    return beside_ns(cold_ns, share, first_ns) +
+           (b->is_ahead || is_even(b) ? beside_ns(again_ns, left, b->sums_ns - first_ns)
+                                      : again_ns);
+}
+
 double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access *a, double lines,
                      double asked, bool is_one, double sums_ns) {
-    const double line_ns = (double)e->speeds.stream_ns[2];
     const at_tensor *t = &e->compute->tensors[a->tensor];
-    const bool is_weight = t->is_packing || t->role == AT_ROLE_WEIGHT,
-               is_cold = is_weight && e->o.cold_weights;
-    const double cold = is_cold ? a->lines[0] : 0, again = est_max(0, lines - cold);
-    const bool is_apart = lies_apart(x, a);
-    const double far = is_cold && is_apart ? far_apart : far_behind, cold_ns = far * cold * line_ns,
-                 again_ns = again * line_ns, all_ns = cold_ns + again_ns,
-                 left = line_ns > 0 ? (double)e->speeds.beside_ns / line_ns : 0;
-    const bool is_known = left > 0;
-    if (is_weight && is_one && is_ahead(e, x, a))
-        return beside_ns(all_ns, is_known ? left : beside, sums_ns);
-    if (is_apart) return all_ns;
-    /* Else some steps find them nearer, and others read them in bursts. */
-    const bool is_even = asked <= 1.01 * lines;
-    const double first_ns = cold > 0 ? sums_ns * est_min(1, cold / asked) : 0,
-                 later_ns = is_even ? beside_ns(again_ns, is_known ? left : seldom,
-                                                sums_ns - (is_known ? first_ns : 0))
-                                    : again_ns;
-    return later_ns + (is_known ? beside_ns(cold_ns, left, first_ns) : cold_ns);
+    const bool is_weight = t->is_packing || t->role == AT_ROLE_WEIGHT;
+    const double cold = is_weight && e->o.cold_weights ? a->lines[0] : 0;
+    const beyond b = {.cold = cold,
+                      .again = est_max(0, lines - cold),
+                      .asked = asked,
+                      .sums_ns = sums_ns,
+                      .is_apart = lies_apart(x, a),
+                      .is_ahead = is_weight && is_one && is_ahead(e, x, a)};
+    if (e->speeds.beside_ns > 0 && e->speeds.stream_ns[2] > 0) return measured_ns(e, &b);
+    return guessed_ns(&b, (double)e->speeds.stream_ns[2]);
 }
 
 /* ---- outputs from afar ----------------------------------------------------------------------- */

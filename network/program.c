@@ -26,7 +26,8 @@ double at_net_kernel_flops(const at_net_kernel *k) {
 at_status at_net_program_plan(const at_net *net, const at_net_build *b, at_net_program *out,
                               at_error *err) {
     const at_engine_options *o = &b->engine;
-    *out = (at_net_program){.arena = at_arena_new(), .net = net};
+    *out = (at_net_program){
+        .arena = at_arena_new(), .net = net, .read_bytes = at_net_weights_bytes(net)};
     const at_net *rewritten = at_net_rewrite(out->arena, net, at_engine_target(o)->has_integers);
     AT_TRY(at_net_cut_by_cost(out->arena, rewritten, b, &out->logged, &out->cut,
                               b->is_search ? &out->tries : NULL, err));

@@ -100,7 +100,8 @@ typedef struct at_net_step {
 
 typedef struct at_net_program {
     at_arena *arena;
-    const at_net *net; /* as read */
+    const at_net *net;  /* as read */
+    int64_t read_bytes; /* of its constants, that every run reads */
     at_net_logged logged;
     at_net_cut cut;
     at_net_tries tries;

@@ -47,11 +47,12 @@ static double with_weights(const at_selection *s, double hot_s) {
 
 /* Estimates are of kernels and weights as they are in the network, of rows where the first of its
  * parts has them. */
-static at_engine_options in_network(const at_net_build *b, const at_net_kernel *k,
-                                    const at_task *task) {
+static at_engine_options in_network(const at_net_program *p, const at_net_build *b,
+                                    const at_net_kernel *k, const at_task *task) {
     at_engine_options o = b->engine;
     o.row = k->forms.data[0].rows;
     o.cache = AT_CACHE_WEIGHTS_COLD;
+    o.weights_bytes = p->read_bytes;
     o.isa = at_net_isa(b, task);
     return o;
 }
@@ -63,7 +64,7 @@ static at_status add_estimated(at_net_program *p, at_net_kernel *k, int way, dou
     at_net_choice c = {.way = way, .is_default = true};
     at_selection *s = &c.selection;
     AT_TRY(at_select_task(p->arena, &k->ways[way], s, err));
-    const at_engine_options own = in_network(b, k, s->task);
+    const at_engine_options own = in_network(p, b, k, s->task);
     AT_TRY(at_config_pick(p->arena, &own, s->task, &s->config, &c.time_s, err));
     s->has_config = true;
     s->from = "no record: by estimates";
@@ -81,7 +82,7 @@ static at_status add_missing(at_net_program *p, at_net_kernel *k, const at_net_b
                              at_error *err) {
     const at_net_choice fastest = k->choices[0];
     const at_selection *s = &fastest.selection;
-    const at_engine_options own = in_network(b, k, s->task);
+    const at_engine_options own = in_network(p, b, k, s->task);
     const double estimate_s = at_config_seconds(&own, s->task, &s->config),
                  per_estimate = fastest.time_s / (ahead * estimate_s);
     for (int w = 0; w < k->num_ways; w++) {

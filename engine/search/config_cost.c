@@ -70,6 +70,7 @@ void at_cost_model_set(at_cost_model *m, const at_speed_table *table) {
                                        .threads = o->threads ? (int)o->threads : 1,
                                        .pack_inline = o->packing == AT_PACKING_INLINE,
                                        .cold_weights = o->cache == AT_CACHE_WEIGHTS_COLD,
+                                       .weights_bytes = (double)o->weights_bytes,
                                        .row = o->row});
 }
 

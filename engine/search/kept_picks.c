@@ -72,6 +72,7 @@ bool at_pick_key(const at_engine_options *o, const at_task *task, const at_confi
     at_hash_add_number(&h, (uint64_t)o->threads);
     at_hash_add_number(&h, o->packing);
     at_hash_add_number(&h, o->cache);
+    at_hash_add_number(&h, (uint64_t)o->weights_bytes);
     for (int t = 0, i = 0; o->row && t < c->num_tensors; t++)
         if (c->tensors[t].role != AT_ROLE_STAGE || c->tensors[t].is_output)
             at_hash_add_number(&h, (uint64_t)o->row[i++]);

@@ -9,6 +9,7 @@
 #include "tests/codegen/support.h"
 
 static const float stream_ns = 2; /* of a line from the third level by itself */
+static const float memory_ns = 5; /* of one from memory, beside sums, too */
 
 static at_estimate estimate_of_core(at_arena *a, const program *of, at_estimate_options o,
                                     float alone_ns, float piled_ns, float beside_ns) {
@@ -20,6 +21,7 @@ static at_estimate estimate_of_core(at_arena *a, const program *of, at_estimate_
     o.threads = 1;
     at_speeds_guess(at_core_find("sapphirerapids"), o.target, &speeds);
     speeds.stream_ns[2] = stream_ns;
+    speeds.stream_ns[3] = speeds.line_ns[3] = memory_ns;
     speeds.alone_ns = alone_ns;
     speeds.piled_ns = piled_ns;
     speeds.beside_ns = beside_ns;
@@ -564,8 +566,9 @@ static void rows_of_one_place(void **state) {
 }
 
 /* Weights from the third level take as long as the core was measured to beside sums as long as they
- * are, cold ones half as long again; where the core was not measured, sums hide no cold ones. So do
- * weights of two steps that are written out, side by side, each of which lie in a row. */
+ * are, cold ones half as long again; where the core was not measured, sums hide no cold ones. Those
+ * of a network whose weights fill the last cache come from memory. So do weights of two steps that
+ * are written out, side by side, each of which lie in a row. */
 static void weights_beside_sums(void **state) {
     (void)state;
 #define ENDS "    i1:unroll, j1:vec =>\n        @o = {i0, i1}/i, {j0, j1}/j\n"
@@ -585,16 +588,23 @@ static void weights_beside_sums(void **state) {
     const double lines = 64 * 16384 / 16;
     at_arena *a = at_arena_new();
     for (int i = 0; i < 2; i++) {
-        at_estimate_options o = {.cache_bytes = {48 << 10, 64 << 20}};
+        at_estimate_options o = {.cache_bytes = {48 << 10, 64 << 20, 128 << 20}};
         const double hot_ns = estimate_by(a, &of[i], o).ns;
         o.cold_weights = true;
+        o.weights_bytes = 64 << 20;
         const double cold_ns = estimate_by(a, &of[i], o).ns,
                      known_ns = estimate_of_core(a, &of[i], o, 0, 0, left_ns).ns,
                      least_ns = 1.5 * lines * (double)left_ns;
+        o.weights_bytes = 128 << 20; /* which the last cache does not hold */
+        const double far_ns = estimate_of_core(a, &of[i], o, 0, 0, left_ns).ns;
         if (cold_ns - hot_ns < 1.5 * lines * (double)stream_ns - 1 ||
             known_ns - hot_ns < least_ns - 1 || known_ns - hot_ns > 1.02 * least_ns + 1)
             fail_msg("%s: %g ns longer, %g where it was not measured, %g of lines", of[i].name,
                      known_ns - hot_ns, cold_ns - hot_ns, least_ns);
+        if (far_ns - hot_ns < lines * (double)memory_ns - 1 ||
+            far_ns - hot_ns > 1.02 * lines * (double)memory_ns + 1)
+            fail_msg("%s: %g ns longer from memory, %g of lines", of[i].name, far_ns - hot_ns,
+                     lines * (double)memory_ns);
     }
     at_arena_free(a);
 }
