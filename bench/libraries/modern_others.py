@@ -37,7 +37,11 @@ try:
         x = image(64, 1000)
         return lambda: cv2.flip(x, 1)
 
-    ROWS.update({"median3": median, "border": blur, "planes": planes, "reversed": flipped})
+    def counts():
+        x = numpy.random.randint(0, 256, (256, 256)).astype("u1")
+        return lambda: cv2.calcHist([x], [0], None, [256], [0, 256])
+
+    ROWS.update({"median3": median, "histogram_bytes": counts, "border": blur, "planes": planes, "reversed": flipped})
 except ImportError as e:
     print("OpenCV is not there: %s" % e)
 

@@ -12,10 +12,15 @@ static void load_place(at_a64 *x, const at_tile_op *op, int list, int lane) {
         EMIT(x, MOV_W_LANE, AT_X16, AT_A64_SCRATCH_VEC, lane);
         return;
     }
-    const int64_t bytes = 4 * (op->trip + lane);
-    const bool near = bytes >= 0 && bytes < 4 * 4096;
+    static const at_a64_form loads[2][5] = {
+        [0] = {0, AT_A64_LDRB_W, AT_A64_LDRH_W, 0, AT_A64_LDR_W},
+        [1] = {0, AT_A64_LDRSB_W, AT_A64_LDRSH_W, 0, AT_A64_LDR_W}};
+    const at_type type = x->t->slot_type[op->base];
+    const int64_t size = at_type_bytes(type), bytes = size * (op->trip + lane);
+    const bool near = bytes >= 0 && bytes < size * 4096;
     if (!near) at_a64_add(x, AT_X16, list, bytes);
-    EMIT(x, LDR_W, AT_X16, near ? list : AT_X16, near ? bytes : 0);
+    at_a64_emit(&x->code, loads[at_type_of(type)->least < 0][size],
+                (const int64_t[]){AT_X16, near ? list : AT_X16, near ? bytes : 0});
 }
 
 /* The lanes from there on, side by side. */
@@ -38,10 +43,13 @@ void at_a64_scatter(at_a64 *x, const at_tile_op *op, void (*vector)(at_a64 *, co
     joined.lanes = (uint8_t)x->t->lanes;
     for (int i = 0; i < turns; i++) {
         load_place(x, op, list, i);
-        at_a64_number(x, AT_X17, (uint64_t)op->most);
-        EMIT(x, CMP_W, AT_X16, AT_X17);
+        const bool all = at_tile_scatter_all(x->t, op);
+        if (!all) {
+            at_a64_number(x, AT_X17, (uint64_t)op->most);
+            EMIT(x, CMP_W, AT_X16, AT_X17);
+        }
         const int skip = x->code.words.len;
-        EMIT(x, B_HI, 0);
+        if (!all) EMIT(x, B_HI, 0);
         at_a64_number(x, AT_X17, (uint64_t)op->bump * 4);
         EMIT(x, MADD, AT_X16, AT_X16, AT_X17, base);
         at_a64_add(x, AT_X16, AT_X16, 4 * (op->off + (int64_t)op->times * i));
@@ -50,6 +58,6 @@ void at_a64_scatter(at_a64 *x, const at_tile_op *op, void (*vector)(at_a64 *, co
         vector(x, &joined);
         if (op->cyclic) move_row(x, true, found, op->lanes);
         else EMIT(x, ST1_S, found, i, AT_X16);
-        at_a64_aim(&x->code, skip, 4 * (x->code.words.len - skip));
+        if (!all) at_a64_aim(&x->code, skip, 4 * (x->code.words.len - skip));
     }
 }

@@ -281,11 +281,11 @@ const at_tile_op *at_tile_first_miss(const at_tile *t, const at_tile_op *op);
 uint32_t at_tile_missed(const at_tile *t, const at_tile_op *op); /* what lies there */
 int at_tile_loop_end(const at_tile *t, int i); /* the operation behind the loop that begins at i */
 /* tile_encode.c, for machine code: how many loops are around each other, does the one that begins
- * at i hold none, and is a pointer made of several digits of an entry? */
+ * at i hold none, is a pointer made of several digits, are all of a scatter's list places? */
 int at_tile_nest_depth(const at_tile *t);
 bool at_tile_is_innermost(const at_tile *t, int i);
-bool at_tile_has_digits(const at_tile *t);
-bool at_tile_has_scatters(const at_tile *t);
+bool at_tile_has_digits(const at_tile *t), at_tile_has_scatters(const at_tile *t);
+bool at_tile_scatter_all(const at_tile *t, const at_tile_op *op);
 /* floor(x / by), x being from 0 to most < 2^30: what is a power of two is shifted out, the rest is
  * multiplied by 2^shift / rest, rounded up, where that is exact. */
 typedef struct at_tile_quotient {

@@ -60,6 +60,11 @@ uint32_t at_tile_missed(const at_tile *t, const at_tile_op *op) {
     return bits;
 }
 
+bool at_tile_scatter_all(const at_tile *t, const at_tile_op *op) {
+    const at_type_facts *type = op->a < 0 ? at_type_of(t->slot_type[op->base]) : NULL;
+    return type && type->least >= 0 && type->most <= op->most;
+}
+
 bool at_tile_has_scatters(const at_tile *t) {
     bool any = false;
     for (int i = 0; i < t->num_ops; i++) any |= t->ops[i].kind == AT_T_SCATTER;

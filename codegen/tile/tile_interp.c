@@ -218,9 +218,9 @@ static void interpret_scatter(const at_tile *t, const at_tile_op *op, float reg[
     const at_tile_op join = at_tile_scatter_join(op, 0, 1, 2);
     for (int j = 0; j < op->lanes; j++) {
         const int lane = op->cyclic ? 0 : j;
-        int32_t entry = 0;
-        if (op->a < 0) memcpy(&entry, list + 4 * (op->trip + lane), sizeof entry);
-        const double place = op->a < 0 ? entry : (double)reg[op->a][lane];
+        const double place = op->a < 0
+                                 ? at_type_value(t->slot_type[op->base], list, op->trip + lane)
+                                 : (double)reg[op->a][lane];
         if (!(place >= 0 && place <= op->most)) continue;
         const int64_t at = (int64_t)place * op->bump + (op->cyclic ? j : (int64_t)op->times * j);
         const float found = get(t, op, m, at), term = reg[op->b][j];

@@ -267,12 +267,13 @@ static int sum_so_far(at_builder *b, int s, int64_t off, int lanes) {
     return v;
 }
 
-/* Are the places entries of a list that lie side by side, or one for all lanes? */
+/* Are the places integers of memory that lie side by side, or one for all lanes? */
 static bool lists_places(at_builder *b, const at_value *v, at_tile_place *list) {
-    if (v->op != AT_V_NUMBER || v->a->op != AT_V_LOAD || v->a->may_miss) return false;
-    if (b->l->tensors[v->a->tensor].type != AT_S32 || at_build_is_register(b, v->a->tensor))
+    const at_value *from = v->op == AT_V_NUMBER ? v->a : v;
+    if (from->op != AT_V_LOAD || from->may_miss || at_build_is_register(b, from->tensor) ||
+        !at_type_of(b->l->tensors[from->tensor].type)->is_int)
         return false;
-    *list = at_build_locate_load(b, v->a);
+    *list = at_build_locate_load(b, from);
     return !list->num_digits && !list->by && !list->times &&
            (at_build_lanes(b) == 1 || list->lane == 1 || !list->lane);
 }

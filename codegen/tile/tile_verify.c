@@ -91,7 +91,8 @@ static const char *check_scatter(const at_tile *t, const at_tile_op *op, const b
     if (op->b < 0 || !defined[op->b] || op->most < 0 || op->bump < 1 || op->times < 0 ||
         at_type_bytes(t->slot_type[op->slot]) != 4)
         return "a scatter without terms or places";
-    if (op->a < 0 && (op->base < 0 || op->base >= t->num_slots || t->slot_type[op->base] != AT_S32))
+    if (op->a < 0 &&
+        (op->base < 0 || op->base >= t->num_slots || !at_type_of(t->slot_type[op->base])->is_int))
         return "a scatter takes its places from no list";
     return NULL;
 }

@@ -57,6 +57,15 @@ static void join(at_x86 *x, const at_tile_op *op, int64_t off, int lanes, int te
     move(x, AT_T_STORE, spare(x, 0), x->place_slot, off, lanes);
 }
 
+/* place = a lane's, as integers without sign: one below 0 is a large one. */
+static void load_place(at_x86 *x, at_type type, int list, int64_t lane) {
+    const int bytes = at_type_bytes(type);
+    const at_x86_arg into = at_gpr32(AT_X86_SCRATCH), m = at_mem(list, bytes * lane, bytes);
+    if (bytes == 4) EMIT(x, MOV, into, m);
+    else if (at_type_of(type)->least < 0) EMIT(x, MOVSX, into, m);
+    else EMIT(x, MOVZX, into, m);
+}
+
 void at_x86_scatter(at_x86 *x, const at_tile_op *op) {
     const int frame = x->frame_slot, lanes = op->cyclic ? 1 : op->lanes, all = x->t->lanes;
     const int64_t places = 0, terms = all;
@@ -75,10 +84,14 @@ void at_x86_scatter(at_x86 *x, const at_tile_op *op) {
     const int base = at_x86_pointer(x, op->slot),
               list = op->a < 0 ? at_x86_pointer(x, op->base) : x->slot_reg[frame];
     const int64_t first = op->a < 0 ? op->trip : places;
+    const at_type listed = op->a < 0 ? x->t->slot_type[op->base] : AT_S32;
     for (int i = 0; i < lanes; i++) {
-        EMIT(x, MOV, place32, at_mem(list, 4 * (first + i), 4));
-        EMIT(x, CMP, place32, at_imm(op->most));
-        const int skip = at_asm_jump(&x->code, AT_X86_JNBE, -1);
+        load_place(x, listed, list, first + i);
+        int skip = -1;
+        if (!at_tile_scatter_all(x->t, op)) {
+            EMIT(x, CMP, place32, at_imm(op->most));
+            skip = at_asm_jump(&x->code, AT_X86_JNBE, -1);
+        }
         if (op->bump != 1) EMIT(x, IMUL, place, place, at_imm(op->bump));
         const int64_t off = op->off + (int64_t)op->times * i;
         const int own = spare(x, floats ? 0 : 1);
@@ -90,7 +103,7 @@ void at_x86_scatter(at_x86 *x, const at_tile_op *op) {
                  at_mem_elements(base, AT_X86_SCRATCH, 4));
             join(x, op, off, op->cyclic ? op->lanes : 1, same ? op->b : own);
         }
-        at_asm_patch(&x->code, skip);
+        if (skip >= 0) at_asm_patch(&x->code, skip);
     }
     x->scratch_now = 0;
 }

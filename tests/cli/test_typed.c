@@ -50,6 +50,8 @@ static void texts_of_types(void **state) {
     static const char *const texts[] = {"parts_of_bytes.te --args N=37",
                                         "parts_of_bytes.te --args N=203",
                                         "padded_bytes.te",
+                                        "placed_bytes.te",
+                                        "placed_bytes.te --args N=37,B=300,C=1",
                                         "padded_halves.te",
                                         "turned_halves.te",
                                         "turned_halves.te --args M=64,N=96,C=32",

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BYTES = 1024, BEGIN = 64 }; /* of a tensor, whose pointer leads to the middle of it */
+enum { BYTES = 2048, BEGIN = 64 }; /* of a tensor, whose pointer leads to the middle of it */
 enum { LEFT, RIGHT, OUT, TENSORS };
 enum { HALF = 128 };
 
@@ -299,6 +299,32 @@ static void halves(at_arena *a, const at_target *target, at_tile_mem mem, int dr
     }
 }
 
+/* Terms that go where integers that lie side by side say, whether their type has others or not, and
+ * rows of terms. */
+static void places(at_arena *a, const at_target *target) {
+    for (int i = 0; i < NUM_TYPES; i++)
+        for (int n = 1; n <= target->lanes; n++)
+            for (int k = 0; k < 4; k++) {
+                maker m = start(a, target, types[i], AT_S32);
+                at_tile_op *op = add_op(&m, AT_T_CONST);
+                op->dst = 0;
+                op->number = 1;
+                m.t.num_regs = 1;
+                op = add_op(&m, AT_T_SCATTER);
+                op->b = 0;
+                op->base = LEFT;
+                op->trip = 3;
+                op->slot = OUT;
+                op->lanes = (uint8_t)n;
+                op->bump = 1;
+                op->most = k % 2 ? 255 : 200;
+                op->by = AT_T_INT_ADD;
+                op->plus = true;
+                op->cyclic = k / 2 && n > 1;
+                compare(&m, k / 2 ? "a row's place" : "places", n);
+            }
+}
+
 static void machine_code(void **state) {
     (void)state;
     static const int masks[] = {15, 127, HALF, 255};
@@ -313,6 +339,7 @@ static void machine_code(void **state) {
         weaves(a, target);
         cuts(a, target);
         broadcasts(a, target);
+        places(a, target);
         arithmetic(a, target);
         for (size_t k = 0; k < sizeof masks / sizeof *masks && target->dots & AT_DOT_US; k++)
             for (int folds = 0; folds <= target->fold_vector; folds++)
