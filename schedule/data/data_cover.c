@@ -95,6 +95,17 @@ static double all_elements(const data_ruler *r) {
     return n;
 }
 
+/* Rows that differ in elements: axes along which all have the same ones are left out. 1 where rows
+ * have some elements in common. */
+static int64_t own_rows(const data_rows *r, at_cover *x) {
+    int64_t rows = 1;
+    for (int i = 0; i < x->row_axes; i++) {
+        if (!x->stride[i]) x->extent[i] = 1;
+        rows *= x->extent[i];
+    }
+    return rows * r->terms > data_elements_of(r->ruler, r->tensor) ? 1 : rows;
+}
+
 /* Into groups of as few places as the work allows: all have a winner in each row, or all in some.
  * false: so few would be seen that it is not worth it. */
 static bool find_groups(const data_rows *r, at_cover *x) {
@@ -137,6 +148,30 @@ static bool find_rows(const data_ruler *ruler, int stage, at_draw *draw, data_ro
     return false;
 }
 
+/* Are sums exact with a winner that lies so far beyond the others? */
+static bool is_exact_with(const data_rows *r, double far) {
+    data_ruler with = *r->ruler;
+    with.fill = at_copy(with.arena, r->draw->fill, sizeof *with.fill * (size_t)with.c->num_tensors);
+    at_fill *f = &with.fill[r->tensor];
+    f->lo -= ceil(far / f->unit), f->hi += ceil(far / f->unit);
+    return data_ratio(&with, 1) <= DATA_EXACT_RATIO;
+}
+
+/* How far a winner lies beyond the others: several times as far as terms lie apart by what stands
+ * beside it in them, as a sum of products does beside a bias, if sums are exact then. */
+static double far_of(const data_rows *r) {
+    enum { SIZES = 5 };
+    const data_ruler *ruler = r->ruler;
+    const double least = data_rows_beyond(r), unit = r->draw->fill[r->tensor].unit;
+    at_error unused;
+    if (!(least > 0) || !(r->slope > 0) || ruler->c->tensors[r->tensor].type != AT_F32 ||
+        data_look_at(ruler->look, ruler->arena, r->draw->fill, &unused) != AT_OK)
+        return least;
+    double far = SIZES * data_look_size(ruler->look, ruler->c->tensors[r->stage].body) / r->slope;
+    while (far > least && ruler->is_exact && !is_exact_with(r, far)) far /= 2;
+    return isfinite(far) ? unit * ceil(fmax(least, far) / unit) : least;
+}
+
 void data_cover(const data_ruler *ruler, at_draw *draw) {
     for (int s = 0; s < ruler->c->num_tensors; s++) {
         data_rows r;
@@ -146,13 +181,14 @@ void data_cover(const data_ruler *ruler, at_draw *draw) {
         const at_fill *f = &draw->fill[r.tensor];
         const bool is_high = r.winner == DATA_HIGH, is_whole = data_rows_are_whole(&r);
         x.tensor = r.tensor;
-        const bool is_shared = r.num * r.terms > data_elements_of(ruler, r.tensor);
-        x.rows = is_shared ? 1 : r.num, x.terms = r.terms;
-        if (f->row || !find_groups(&r, &x) || !find_strides(&r, &x)) {
+        x.terms = r.terms;
+        const bool is_known = !f->row && find_strides(&r, &x);
+        if (is_known) x.rows = own_rows(&r, &x);
+        if (!is_known || !find_groups(&r, &x)) {
             draw->fill = before;
             continue;
         }
-        x.value = data_rows_end(&r, is_high, data_rows_beyond(&r));
+        x.value = data_rows_end(&r, is_high, far_of(&r));
         x.unit = is_whole ? 0 : f->unit * (is_high ? -1 : 1);
         x.different = is_whole || f->hi - f->lo < MOST_RANGE ? 1 : DIFFERENT;
         *at_push(ruler->arena, &draw->covers) = x;

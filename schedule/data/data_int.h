@@ -173,6 +173,7 @@ typedef struct data_rows {
     int64_t num, terms;
     data_winner winner;
     bool is_alone; /* nothing else that is drawn, or worked out, is in a term */
+    double slope;  /* how much a term changes with its element, on the average */
 } data_rows;
 
 /* false: the stage has no such terms. */

@@ -148,11 +148,12 @@ bool data_rows_may_change(const data_rows *r) {
 /* How often the element makes a term better when it is large, and when it is small; and worse. */
 typedef struct counts {
     int seen, better[2], worse[2], either, beside;
+    double slope; /* the sum of all */
 } counts;
 
 static void count(const data_rows *r, int64_t row, int64_t place, counts *n) {
     const bool is_max = tensor_of(r, r->stage)->reduction == AT_REDUCE_MAX;
-    double before, x;
+    double before, x, last = 0;
     bool any = false;
     for (int late = 0; late < 2 && !any; late++) {
         probe p = {.of = r, .is_late = late};
@@ -168,6 +169,8 @@ static void count(const data_rows *r, int64_t row, int64_t place, counts *n) {
             n->better[high] += better;
             n->worse[high] += !better && x != before;
             is_better |= better;
+            if (high) n->slope += fabs(x - last) / (p.value - data_rows_end(r, false, 0));
+            last = x;
         }
         n->either += is_better;
         n->seen++;
@@ -190,6 +193,7 @@ static bool try_input(data_rows *r) {
                 : !n.worse[0] && 2 * n.better[0] >= n.seen ? DATA_LOW
                                                            : DATA_EITHER;
     r->is_alone = !n.beside;
+    r->slope = n.seen ? n.slope / n.seen : 0;
     return n.seen && (r->winner != DATA_EITHER || n.either == n.seen);
 }
 

@@ -60,12 +60,14 @@ static bool difference(data_place *p, const decision *d, double *out) {
     return *out -= y, true;
 }
 
-/* On which side is it, with the element of this value? */
+/* On which side is it, with the element of this value? Equal operands lie on the side on which the
+ * comparison has them. */
 static bool is_above(data_place *p, const decision *d, data_element *x, double value, bool *above) {
+    const bool from_equal = d->kind == COMPARES && (d->e->op == AT_X_GE || d->e->op == AT_X_LT);
     double by;
     x->value = value;
     const bool is_known = difference(p, d, &by);
-    *above = is_known && by > 0;
+    *above = is_known && (from_equal ? by >= 0 : by > 0);
     return is_known;
 }
 

@@ -94,8 +94,29 @@ static void made_of_it(void **state) {
     expect_some(short_one, 1, "y[n:N] = max(k:K) @\n", "x[n, k]*z[n, k]", "-inf");
 }
 
+/* Rows that look at the same elements beside others of their own: each row's winner goes there. */
+static void shared(void **state) {
+    (void)state;
+    static const char text[] = "args B=5, S=37, T=23, D=9\n"
+                               "x[B, S, D] : input\ny[B, T, D] : input\nz[B, T] : input\n"
+                               "s[b:B, i:S, j:T] = sum(k:D) x[b, i, k] * y[b, j, k]\n"
+                               "v[b:B, i:S] = max(j:T) (%s ? -inf : s[b, i, j] + z[b, j])\n";
+    static const char *const left_out[] = {"b == 3 && i == 20 && j == 7",
+                                           "b == 1 && i == 36 && j == 22",
+                                           "b == 4 && i == 0 && j == 11"};
+    char right[MOST_TEXT], wrong[MOST_TEXT];
+    text_subject s;
+    snprintf(right, sizeof right, text, "j < 0");
+    text_subject_open(&s, right, "");
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
+        snprintf(wrong, sizeof wrong, text, left_out[i]);
+        if (!text_subject_tells_from(&s, wrong)) fail_msg("right is:\n%s", wrong);
+    }
+    text_subject_close(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(maximum), cmocka_unit_test(minimum),
-                                       cmocka_unit_test(made_of_it)};
+                                       cmocka_unit_test(made_of_it), cmocka_unit_test(shared)};
     return cmocka_run_group_tests_name("run/cover", tests, NULL, NULL);
 }

@@ -252,6 +252,12 @@ static void of_long_sums(void **state) {
         {"args M=5, K=64\nx[M, K] : input s8\ns[m:M, n:M] : s32 = sum(k:K) x[m, k]*x[n, k]\n"
          "y[m:M, n:M] : s8 = s[m, n] >= 1000 ? 1 : 0\n",
          {{">=", ">"}, {"1000", "999"}, {"1000", "1001"}}},
+        {"args M=2, N=3, K=20000\na[M, K] : input\nb[N, K] : input\n"
+         "s[m:M, n:N] = sum(k:K) a[m, k]*b[n, k]\nout[m:M, n:N] = s[m, n] >= 1000 ? 1 : 0\n",
+         {{"1000", "999"}, {"1000", "1001"}, {">=", ">"}}},
+        {"args M=2, N=3, K=20000\na[M, K] : input\nb[N, K] : input\n"
+         "s[m:M, n:N] = sum(k:K) a[m, k]*b[n, k]\nout[m:M, n:N] = s[m, n] < 1000 ? 1 : 0\n",
+         {{"1000", "999"}, {"1000", "1001"}, {"<", "<="}}},
     };
     ALL(all);
 }

@@ -12,6 +12,7 @@
 
 #include "base/agree.h"
 #include "tests/any_task.h"
+#include "tests/setting.h"
 
 AT_AGREES
 
@@ -159,6 +160,11 @@ static void open_cover(text_subject *s, const at_task *task) {
     s->right = compile(s, !s->cover.is_exact);
     if (at_dataset_move(s->arena, &s->cover, 1, &s->moved, &err) != AT_OK)
         fail_msg("%s: %s", s->name, err.text);
+    s->kept = AT_NEW_ARRAY(s->arena, char *, s->compute->num_tensors);
+    for (int t = 0; t < s->compute->num_tensors; t++)
+        if (s->compute->tensors[t].role != AT_ROLE_STAGE)
+            s->kept[t] = at_copy(s->arena, at_store_at(s->cover.store, s->cover.offset[t]),
+                                 (size_t)s->cover.size_bytes[t]);
 }
 
 static void open_draw(text_subject *s, const at_task *task, at_dataset *d, int draw) {
@@ -201,6 +207,7 @@ void text_subject_open(text_subject *s, const char *name, const char *args) {
     int64_t *values;
     at_rng rng;
     memset(s, 0, sizeof *s);
+    s->taken = -1;
     s->arena = at_arena_new();
     s->name = name;
     const at_task *task = any_task(s->arena, name, args);
@@ -332,8 +339,10 @@ static void move(const text_subject *s, int64_t run, char **kept, bool back) {
 }
 
 bool text_subject_take_run(text_subject *s, int64_t run) {
-    if (!s->cover.store || !s->cover.rule.again || run >= s->moved.runs) return false;
-    move(s, run, NULL, false);
+    if (!s->cover.store || run >= s->moved.runs) return false;
+    if (s->taken >= 0) move(s, s->taken, s->kept, true);
+    move(s, run, s->kept, false);
+    s->taken = run;
     expect(s, &s->cover, &s->right);
     return true;
 }
@@ -363,7 +372,7 @@ static bool outputs_differ(const text_subject *s, const char *right, const char 
 static bool runs_differ(const text_subject *s, const text_made *right, const text_made *wrong) {
     const at_dataset *d = &s->cover;
     const int n = s->compute->num_tensors;
-    char **kept = AT_NEW_ARRAY(s->arena, char *, n);
+    char **kept = s->kept;
     void *bufs[MOST_BUFS];
     int inputs = 0;
     int64_t bytes = 0, limits = 0;
@@ -372,11 +381,11 @@ static bool runs_differ(const text_subject *s, const text_made *right, const tex
         if (x->is_output) bytes += room(d, t), limits += at_dataset_elements(d, t) * 4;
         if (x->role == AT_ROLE_STAGE) continue;
         bufs[inputs++] = at_store_at(d->store, d->offset[t]);
-        kept[t] = at_copy(s->arena, bufs[inputs - 1], (size_t)d->size_bytes[t]);
     }
     char *out[2];
     void *workspace = calloc(1, (size_t)(right->workspace_bytes + wrong->workspace_bytes) + 64);
     for (int k = 0; k < 2; k++) out[k] = calloc(1, (size_t)(bytes + limits) + 64);
+    if (s->taken >= 0) move(s, s->taken, kept, true);
     for (int64_t run = 0; run < s->moved.runs; run++) {
         move(s, run, kept, false);
         for (int k = 0; k < 2; k++) {
@@ -552,7 +561,9 @@ int mutants_missed_of(const char *const (*tasks)[2], int n, int wanted, int all,
     int sum = 0;
     for (int i = 0; i < n; i++) {
         const char *name = tasks[i][0], *args = tasks[i][1];
-        if (is_asked(name)) sum += missed(name, args, wanted ? wanted : wanted_of(name, args, all));
+        if (is_asked(name))
+            sum += missed(name, args,
+                          wanted ? wanted : (int)setting("AT_COUNT", wanted_of(name, args, all)));
     }
     return sum;
 }

@@ -34,6 +34,8 @@ typedef struct text_subject {
     char **apart[AT_MOST_DRAWS]; /* [draw][tensor] of inputs, NULL: those of the dataset */
     at_dataset cover;            /* its store is NULL where there is none */
     at_moved moved;
+    char **kept;     /* [tensor] the cover's inputs before any run */
+    int64_t taken;   /* the run that the cover has the inputs of; -1: of none */
     text_made right; /* with limits where the cover needs them; where there is one */
     text_other other[OTHER_DRAWS];
     int64_t bytes; /* of their outputs */
@@ -50,8 +52,8 @@ bool text_subject_agrees(const at_dataset *d, int t, int64_t i, double got);
 /* The first draw holds ordinary numbers, from the second seed on special ones among them; of seed 0
  * what the worker gets. */
 void text_subject_fill_otherwise(text_subject *s, uint64_t seed);
-/* The cover has the inputs of a run with other numbers, and what its outputs should be; false:
- * there is no such run. */
+/* The cover has the inputs of a run with other numbers, or with winners at other places, and what
+ * its outputs should be; false: there is no such run. */
 bool text_subject_take_run(text_subject *s, int64_t run);
 /* Noticed: some element differs. The same: all bits of all outputs are equal on three draws of
  * ordinary and special values. m is made before and after. */
