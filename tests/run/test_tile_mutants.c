@@ -387,6 +387,13 @@ static void none_missed(const char *const (*tasks)[2], int n, int wanted) {
 
 #define CONV "N=1,H=5,W=7,CI=5,CO=12"
 #define TE "examples/te/"
+/* Worked out in lanes of 8 and of 16 bits. */
+#define BYTES                                                                                      \
+    "args H=3, W=301\nx[H, W] : input u8\ny[H, W] : input u8\n"                                    \
+    "total[h:H, w:W] : output u8 = min(x[h, w] + y[h, w], 255)\n"                                  \
+    "over[h:H, w:W] : output u8 = x[h, w] > 100 ? 255 : y[h, w]\n"                                 \
+    "apart[h:H, w:W] : output u8 = max(x[h, w], y[h, w]) - min(x[h, w], y[h, w])\n"                \
+    "mixed[h:H, w:W] : output u8 = (x[h, w]*77 + y[h, w]*179 + 128) >> 8\n"
 
 static void some(void **state) {
     (void)state;
@@ -548,6 +555,20 @@ static const char *const of_examples[][2] = {
     {"tests/te/opening.te", "C=2,H=69,W=165"},
     {"tests/te/windows_in_common.te", "H=66,W=130"},
     {"tests/te/windows_down.te", "H=11,W=37"},
+    {"tests/te/padded_bytes.te", "C=8,O=17,H=5,W=7"},
+    {"tests/te/parts_of_bytes.te", "N=37"},
+    {BYTES, ""},
+    {"tests/te/one_hot.te", "M=37,V=53"},
+    {"tests/te/chosen_by_values.te", "Y=7,X=37"},
+    {"tests/te/entries_beside_lanes.te", "C=3,H=11,W=37,M=5"},
+    {"tests/te/moved_places.te", ""},
+    {"tests/te/short_sums.te", "M=101,N=13"},
+    {"tests/te/blocks_to_rows.te", ""},
+    {"tests/te/colours.te", "H=5,W=37"},
+    {"tests/te/max_pool_first.te", "C=3,H=9,W=21"},
+    {"tests/te/moments_first.te", "N=3,C=5,H=6,W=7"},
+    {"tests/te/softmax_first.te", "N=2,C=5,P=40"},
+    {"tests/te/padded_halves.te", ""},
     {TE "group_conv2d.te", "H=7,W=9,CI=15,CO=20,G=5"},
     {TE "lstm.te", "T=5,B=3,D=7,H=11"},
     {TE "lstm_cell.te", "N=9,X=7,H=45"},
