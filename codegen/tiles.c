@@ -313,9 +313,11 @@ static int find_groups(tiler *x, at_ir *n, const at_ir *run_end, group *groups) 
 /* Counted loops around leaves that are few operations, written out: a call for each of their turns
  * would take as long as these. */
 static bool has_short_turns(at_low *l, const at_ir *n) {
-    if (n->kind != AT_IR_LOOP || n->loop.ann != AT_ANN_NONE || n->loop.is_reduce) return false;
-    if (at_counted_loops(n->child)) return !n->child->next && has_short_turns(l, n->child);
-    return at_expanded_ops(l, n->child) <= AT_TILE_SUM_OPS;
+    if (n->kind != AT_IR_LOOP) return false;
+    const bool has_more = at_counted_loops(n->child);
+    if (has_more && (n->child->next || !has_short_turns(l, n->child))) return false;
+    const double ops = has_more ? 0 : (double)at_expanded_ops(l, n->child);
+    return at_tile_takes_turns(n->loop.ann, n->loop.is_reduce, ops);
 }
 
 /* Such loops as one tile, if of the tensors that the leaves write all but one live in registers in

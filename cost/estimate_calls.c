@@ -262,8 +262,8 @@ static int tail_along(const est_tile *t, const est_leaf *x, const tail *tails, i
     return -1;
 }
 
-/* Turns that a call has, of loops around a tile of few operations (tile_of_turns). mask: bits of
- * the tails that the tile is at. Behind a loop that a tail cuts there are two tiles. */
+/* Turns that a call has, of loops around a tile of few operations (at_tile_takes_turns). mask: bits
+ * of the tails that the tile is at. Behind a loop that a tail cuts there are two tiles. */
 static double turns_of_call(const at_estimator *e, const est_tile *t, const est_leaf *x,
                             const est_leaf *end, const tail *tails, int n, int mask) {
     double turns = 1, sums = (double)t->other;
@@ -278,11 +278,11 @@ static double turns_of_call(const at_estimator *e, const est_tile *t, const est_
     }
     for (int i = t->root; i < x->num_loops; i++)
         if (!est_unrolled(&x->loop[i]) && !x->loop[i].is_dot) return 1;
-    if (2 * sums * (2 + t->steps) > AT_TILE_SUM_OPS) return 1;
+    const double ops = 2 * sums * (2 + t->steps);
     for (int i = t->root - 1; i >= 0; i--) {
         const est_loop *l = &x->loop[i];
         const int cut = tail_along(t, x, tails, n, i);
-        if (l->ann != AT_ANN_NONE || l->sums || is_shared(e, x, end, i)) break;
+        if (!at_tile_takes_turns(l->ann, l->sums, ops) || is_shared(e, x, end, i)) break;
         if (cut >= 0)
             return mask >> cut & 1 ? turns : turns * est_min(l->turns, tails[cut].whole_turns);
         turns *= l->turns;

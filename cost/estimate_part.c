@@ -45,9 +45,10 @@ static double tile_ns(const at_estimator *e, double rows, double vectors, int wi
  * unrolled, as long as the code is not (at_limit_unrolling). rows x vectors: one part. */
 static double copies(const est_leaf *x, int root, double sums) {
     double n = 1;
-    int64_t most_of_body = AT_TILE_STRAIGHT_OPS;
+    bool is_repeated = false;
     for (int i = root; i < x->num_loops; i++)
-        if (!est_unrolled(&x->loop[i]) && x->loop[i].turns > 1) most_of_body = AT_TILE_SUM_OPS;
+        is_repeated |= !est_unrolled(&x->loop[i]) && x->loop[i].turns > 1;
+    const int64_t most_of_body = at_tile_sum_ops(is_repeated);
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
         double inside = 2 * sums;
@@ -59,31 +60,20 @@ static double copies(const est_leaf *x, int root, double sums) {
                 inside *= x->loop[k].turns;
         }
         int64_t turns = (int64_t)l->turns;
-        if (!est_unrolled(l) && !counted && inside <= AT_THIN_OPS) {
-            int64_t most = turns < AT_THIN_STEPS ? turns : AT_THIN_STEPS, size = most;
-            for (int64_t f = most; f > most / 2; f--)
-                if (turns % f == 0) {
-                    size = f;
-                    break;
-                }
-            return n * (double)size * inside / (2 * sums);
-        }
+        if (!est_unrolled(l) && !counted && inside <= AT_THIN_OPS)
+            return n * (double)at_tile_thin_steps(turns) * inside / (2 * sums);
         if (!est_unrolled(l)) continue;
-        if (inside * l->turns > (double)most_of_body) {
-            int64_t size = 1;
-            for (int64_t f = 1; f <= turns && (double)f * inside <= (double)most_of_body; f++)
-                if (turns % f == 0) size = f;
-            n *= (double)size;
-        } else n *= l->turns;
+        n *= inside * l->turns > (double)most_of_body
+                 ? (double)at_tile_unrolled_turns(turns, 1, inside, most_of_body)
+                 : l->turns;
     }
     return n;
 }
 
 /* Partial sums of each element, which are added up at the end. */
 static double chains(const at_estimator *e, const est_leaf *x, int root, double sums) {
-    double n = ceil(AT_TILE_CHAINS / sums), most = copies(x, root, sums);
-    while (n > 1 && sums * n > e->o.target->regs - 4) n--;
-    return n < most ? n : most;
+    const int64_t n = at_tile_chains(e->o.target, sums, AT_TILE_CHAINS, 0);
+    return est_min((double)n, copies(x, root, sums));
 }
 
 /* Of so many elements there is no load and store but by a mask. */

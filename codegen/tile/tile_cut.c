@@ -289,16 +289,6 @@ static at_ir *split_loop(at_low *l, at_ir *n, int64_t size) {
 
 static bool unrolled(const at_ir *n) { return at_loop_is_unrolled(n) && at_loop_is_fixed(n); }
 
-/* Iterations of a loop to keep unrolled, each `inner` operations: the largest divisor within the
- * limit; whole vectors for a vector loop. */
-static int64_t unroll_by(const at_low *l, const at_ir *n, int64_t inner, int64_t limit) {
-    int64_t unit = n->loop.ann == AT_ANN_VEC ? l->target->lanes : 1;
-    int64_t extent = at_loop_trips(n), best = unit;
-    for (int64_t f = unit; f <= extent && f / unit * inner <= limit; f += unit)
-        if (extent % f == 0) best = f;
-    return best;
-}
-
 static bool has_counted(const at_ir *list) {
     for (; list; list = list->next)
         if (list->kind == AT_IR_LOOP && (!unrolled(list) || has_counted(list->child))) return true;
@@ -348,13 +338,7 @@ static void limit_unrolling(at_low *l, at_ir *list, at_mask keep, int64_t most_o
         one.next = NULL;
         at_ir *child = n->child;
         if (is_thin_sum(l, n)) {
-            int64_t extent = at_loop_trips(n),
-                    size = extent < AT_THIN_STEPS ? extent : AT_THIN_STEPS;
-            for (int64_t f = size; f > size / 2; f--)
-                if (extent % f == 0) {
-                    size = f;
-                    break;
-                }
+            const int64_t extent = at_loop_trips(n), size = at_tile_thin_steps(extent);
             n->loop.ann = AT_ANN_UNROLL;
             if (size < extent) {
                 at_ir *head = n;
@@ -370,8 +354,11 @@ static void limit_unrolling(at_low *l, at_ir *list, at_mask keep, int64_t most_o
         if (is_cut && (too_many || at_expanded_ops(l, &one) > most)) {
             int64_t limit = n->loop.is_reduce ? most : AT_TILE_STRAIGHT_OPS,
                     unit = n->loop.ann == AT_ANN_VEC ? l->target->lanes : 1,
-                    size = too_many ? unit : unroll_by(l, n, at_expanded_ops(l, child), limit);
-            if (size > 1 && size < at_loop_trips(n)) n = split_loop(l, n, size);
+                    turns = at_loop_trips(n),
+                    size = too_many ? unit
+                                    : at_tile_unrolled_turns(
+                                          turns, unit, (double)at_expanded_ops(l, child), limit);
+            if (size > 1 && size < turns) n = split_loop(l, n, size);
             else if (size == 1) n->loop.ann = AT_ANN_NONE;
         }
         limit_unrolling(l, child, keep, most_of_sum,
@@ -380,6 +367,5 @@ static void limit_unrolling(at_low *l, at_ir *list, at_mask keep, int64_t most_o
 }
 
 void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
-    int64_t most_of_sum = at_counted_loops(list) ? AT_TILE_SUM_OPS : AT_TILE_STRAIGHT_OPS;
-    limit_unrolling(l, list, keep, most_of_sum, 1);
+    limit_unrolling(l, list, keep, at_tile_sum_ops(at_counted_loops(list)), 1);
 }

@@ -90,11 +90,9 @@ static int chains_of(const at_builder *b, const at_ir *n, int64_t registers) {
     at_ir one = *n;
     one.next = NULL;
     bool slow = calls(&one);
-    int64_t room = b->l->target->regs - 4 - (slow ? FUNCTION_REGS : 0);
-    int64_t busy = slow ? FUNCTION_CHAINS : AT_TILE_CHAINS;
-    int64_t chains = registers ? (busy + registers - 1) / registers : 1;
-    while (chains > 1 && (registers * chains > room || b->regs->sparing)) chains--;
-    return (int)chains;
+    if (b->regs->sparing) return 1;
+    return (int)at_tile_chains(b->l->target, (double)registers,
+                               slow ? FUNCTION_CHAINS : AT_TILE_CHAINS, slow ? FUNCTION_REGS : 0);
 }
 
 /* Opens what loop n, or the neighbours behind it that do alike, only adds to. */

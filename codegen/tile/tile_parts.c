@@ -1,7 +1,9 @@
 /* codegen/tile/tile_parts.c: the sizes of the register-sized parts of a tile, by the estimated time
- * of all of them. What fits the registers as it is stays whole: the sizes that knobs have are those
- * that run. */
+ * of all of them, and how far its loops are unrolled. What fits the registers as it is stays whole:
+ * the sizes that knobs have are those that run. */
 #include "codegen/tile/tile_parts.h"
+
+#include <math.h>
 
 #define MAX_SIZES 24 /* tried per piece */
 
@@ -87,4 +89,33 @@ void at_tile_parts(const at_target *target, at_part *parts, int n, int64_t other
     }
     if (best < 0)
         for (int i = 0; i < n; i++) parts[i].size = size[i][0];
+}
+
+bool at_tile_takes_turns(at_ann ann, bool is_reduce, double ops) {
+    return ann == AT_ANN_NONE && !is_reduce && ops <= AT_TILE_SUM_OPS;
+}
+
+int64_t at_tile_sum_ops(bool is_repeated) {
+    return is_repeated ? AT_TILE_SUM_OPS : AT_TILE_STRAIGHT_OPS;
+}
+
+int64_t at_tile_thin_steps(int64_t turns) {
+    const int64_t most = turns < AT_THIN_STEPS ? turns : AT_THIN_STEPS;
+    for (int64_t f = most; f > most / 2; f--)
+        if (turns % f == 0) return f;
+    return most;
+}
+
+int64_t at_tile_unrolled_turns(int64_t turns, int64_t unit, double ops, int64_t most) {
+    int64_t best = unit;
+    for (int64_t f = unit; f <= turns && (double)(f / unit) * ops <= (double)most; f += unit)
+        if (turns % f == 0) best = f;
+    return best;
+}
+
+int64_t at_tile_chains(const at_target *target, double sums, int busy, int beside) {
+    const double room = target->regs - 4 - beside;
+    int64_t chains = sums > 0 ? (int64_t)ceil(busy / sums) : 1;
+    while (chains > 1 && sums * (double)chains > room) chains--;
+    return chains;
 }

@@ -1,15 +1,17 @@
-/* codegen/tile/tile_parts.h: into how large parts a tile is cut so that its sums fit the registers:
- * a function of the instruction set and a few numbers of the tree alone, for lowering and for those
- * who reckon what it will come to (cost/). */
+/* codegen/tile/tile_parts.h: what a tile is made of: into how large parts it is cut so that its
+ * sums fit the registers, which loops around it are its own, how far reductions are unrolled.
+ * Functions of the instruction set and a few numbers of the tree alone, for lowering and for
+ * estimates of what it will come to (cost/). */
 #ifndef AT_CODEGEN_TILE_PARTS_H
 #define AT_CODEGEN_TILE_PARTS_H
 
 #include "codegen/target.h"
+#include "schedule/tree.h"
 
 #define AT_PARTS_MAX 4 /* pieces of one tile that may be cut */
 
-/* The innermost loop of a sum over few elements goes several steps at a time: operations of a step
- * below which it does, and the most steps. */
+/* The innermost loop of a sum over few elements goes several steps at a time
+ * (at_tile_thin_steps): operations of a step up to which it does, and the most steps. */
 #define AT_THIN_OPS 16
 #define AT_THIN_STEPS 8
 /* Of a sum's body, a reduction being unrolled: three steps of 28 multiply-adds. Longer ones leave
@@ -39,5 +41,19 @@ typedef struct at_part { /* a piece: a loop of that name in every nest of the ti
  * accumulators. */
 void at_tile_parts(const at_target *target, at_part *parts, int n, int64_t other_regs,
                    int64_t beside);
+
+/* Is a counted loop around the leaves of a tile the tile's own? ops: operations of the leaves, all
+ * written out; of few a call for each turn would take as long as they do. */
+bool at_tile_takes_turns(at_ann ann, bool is_reduce, double ops);
+/* Operations of a body at most, as a reduction is unrolled; is_repeated: by a loop of the tile. */
+int64_t at_tile_sum_ops(bool is_repeated);
+/* Steps that a thin sum of so many goes at a time. */
+int64_t at_tile_thin_steps(int64_t turns);
+/* Turns of a loop to keep unrolled, each `unit` of them `ops` operations: the largest divisor
+ * within `most`, a multiple of unit; unit where there is none. */
+int64_t at_tile_unrolled_turns(int64_t turns, int64_t unit, double ops, int64_t most);
+/* Partial results of each of so many sums, so that `busy` operations are under way at once; beside:
+ * registers that the sums cannot have. */
+int64_t at_tile_chains(const at_target *target, double sums, int busy, int beside);
 
 #endif
