@@ -203,6 +203,12 @@ at_expr *at_text_function_expand(at_arena *a, const at_text_function *f, at_expr
 static inline bool at_mul64(int64_t a, int64_t b, int64_t *out) {
     return !__builtin_mul_overflow(a, b, out);
 }
+/* Where an element of an array of n axes lies, the elements being numbered row by row: its place
+ * along each axis. Returns what is left of the number beyond the first axis. */
+static inline int64_t at_unravel(int64_t number, int n, const int64_t *extent, int64_t *place) {
+    for (int i = n; i-- > 0; number /= extent[i]) place[i] = number % extent[i];
+    return number;
+}
 /* x to the power of a number (expr_power.c); NULL: `by` is none, which *problem need not say, or
  * *problem does. */
 at_expr *at_expr_power(at_arena *a, const at_expr *x, const at_expr *by, const char **problem);

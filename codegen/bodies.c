@@ -36,9 +36,9 @@ static const double *numbers_of(at_low *l, int tensor, int64_t count) {
     double *out = AT_NEW_ARRAY(l->arena, double, count);
     const at_aff **axes = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
     for (int64_t i = 0; i < count; i++) {
-        int64_t rest = i;
-        for (int k = t->num_axes - 1; k >= 0; rest /= extents[k], k--)
-            axes[k] = at_aff_const(l, rest % extents[k]);
+        int64_t place[AT_RECURRENCE_AXES];
+        at_unravel(i, t->num_axes, extents, place);
+        for (int k = 0; k < t->num_axes; k++) axes[k] = at_aff_const(l, place[k]);
         const at_value *v = at_value_fold(l, at_value_expr(l, t->body, axes), NULL);
         if (v->op != AT_V_CONST) return NULL;
         out[i] = v->number;

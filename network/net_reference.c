@@ -216,21 +216,13 @@ static int64_t entry_at(const values *s, int value, int64_t i) {
                           : ((const int64_t *)s->data[value])[i];
 }
 
-/* "i[2, 5]" of an element. */
-static const char *element_name(at_arena *a, const at_net_value *v, int64_t i) {
-    const char *place = "";
-    for (int k = v->rank - 1; k >= 0; i /= v->dims[k--])
-        place = at_format(a, "%lld%s%s", (long long)(i % v->dims[k]), *place ? ", " : "", place);
-    return at_format(a, *place ? "%s[%s]" : "%s", v->name, place);
-}
-
 static at_status fail_of_element(const values *s, const at_net_node *n, int input, int64_t i,
                                  int64_t lo, int64_t hi, at_error *err) {
     const at_net_value *v = &s->net->values.data[n->inputs[input]];
     at_arena *a = at_arena_new();
     at_status status =
         at_fail(err, AT_E_INPUT, "node \"%s\" (%s): %s is %lld; %lld to %lld are accepted", n->name,
-                n->op, element_name(a, v, i), (long long)entry_at(s, n->inputs[input], i),
+                n->op, at_net_element_name(a, v, i), (long long)entry_at(s, n->inputs[input], i),
                 (long long)lo, (long long)hi);
     at_arena_free(a);
     return status;

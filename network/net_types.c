@@ -106,6 +106,15 @@ int64_t at_net_element_int(at_net_type t, const void *data, int64_t i) {
     return (int64_t)(bits << unused) >> unused;
 }
 
+const char *at_net_element_name(at_arena *a, const at_net_value *v, int64_t i) {
+    int64_t place[AT_NET_MAX_RANK];
+    const char *list = "";
+    at_unravel(i, v->rank, v->dims, place);
+    for (int k = 0; k < v->rank; k++)
+        list = at_format(a, "%s%s%lld", list, k ? ", " : "", (long long)place[k]);
+    return v->rank ? at_format(a, "%s[%s]", v->name, list) : v->name;
+}
+
 double at_net_element(at_net_type t, const void *data, int64_t i) {
     const char *at = (const char *)data + i * row_of(t)->bytes;
     uint16_t half;

@@ -194,6 +194,8 @@ bool at_net_is_model(const char *path);
 /* Element i of data in this type as a number; of whole numbers beyond 2^53 the nearest. */
 double at_net_element(at_net_type t, const void *data, int64_t i);
 int64_t at_net_element_int(at_net_type t, const void *data, int64_t i);
+/* "i[2, 5]": element i of the value, for messages; owned by a. */
+const char *at_net_element_name(at_arena *a, const at_net_value *v, int64_t i);
 /* Stores x there, as ONNX's Cast does. */
 void at_net_store(at_net_type t, void *data, int64_t i, double x);
 

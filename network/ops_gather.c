@@ -20,15 +20,10 @@ static const char *joined(const net_op *o, const char *before, const char *middl
 /* As net_reference.c says it of indices that come with the data. */
 static at_status fail_of_index(net_op *o, int64_t i, int64_t size) {
     const at_net_value *indices = op_in(o, 1);
-    const char *place = "";
     const int64_t entry = at_net_element_int(indices->type, indices->data, i);
-    for (int k = indices->rank - 1; k >= 0; i /= indices->dims[k--])
-        place =
-            op_format(o, "%lld%s%s", (long long)(i % indices->dims[k]), *place ? ", " : "", place);
-    return op_fail(o,
-                   *place ? "%s[%s] is %lld; %lld to %lld are accepted"
-                          : "%s%s is %lld; %lld to %lld are accepted",
-                   indices->name, place, (long long)entry, (long long)-size, (long long)size - 1);
+    return op_fail(o, "%s is %lld; %lld to %lld are accepted",
+                   at_net_element_name(o->arena, indices, i), (long long)entry, (long long)-size,
+                   (long long)size - 1);
 }
 
 /* Indices of ScatterND and its like, which read nothing: entry i counts along axis[i % depth] of x.
@@ -87,17 +82,12 @@ static at_status compress(net_op *o) {
         return op_fail(o, "\"%s\" is no condition of one dimension", condition->name);
     AT_VEC(int64_t) places = {0};
     for (int64_t i = 0; i < condition->elements; i++) {
-        int64_t rest = i;
         if (!at_net_element_int(condition->type, condition->data, i)) continue;
         if (i >= size)
             return op_fail(o, "\"%s\" takes element %lld of %lld", condition->name, (long long)i,
                            (long long)size);
         for (int64_t k = 0; k < depth; k++) *at_push(o->arena, &places) = 0;
-        for (int k = (int)depth - 1; k >= 0; k--) {
-            const int64_t extent = all ? x->dims[k] : size;
-            places.data[places.len - depth + k] = rest % extent;
-            rest /= extent;
-        }
+        at_unravel(i, (int)depth, all ? x->dims : &size, &places.data[places.len - depth]);
     }
     int64_t dims[AT_NET_MAX_RANK], taken[] = {places.len / depth, depth};
     memcpy(dims, x->dims, sizeof *dims * (size_t)x->rank);
@@ -291,15 +281,14 @@ static int64_t *updates_of(net_op *o, const int64_t *dims, int64_t elements) {
     int64_t *out = AT_NEW_ARRAY(o->arena, int64_t, elements + 1);
     for (int64_t i = 0; i < elements; i++) out[i] = -1;
     for (int64_t i = 0; i < indices->elements / depth; i++) {
-        int64_t at = 0, rest = i;
+        int64_t at = 0;
         for (int k = 0; k < depth; k++) {
             int64_t place = at_net_element_int(indices->type, indices->data, i * depth + k);
             if (place < 0) place += x->dims[k];
             if (place < 0 || place >= x->dims[k]) return NULL;
             at = at * x->dims[k] + place;
         }
-        for (int k = axes - 1; k >= 0; rest /= indices->dims[k--])
-            out[at * dims[depth] + k] = rest % indices->dims[k];
+        at_unravel(i, axes, indices->dims, &out[at * dims[depth]]);
     }
     return out;
 }

@@ -113,11 +113,10 @@ static at_status non_zero(net_op *o) {
     AT_TRY(op_constant(o, 0, &room));
     int64_t *data = room;
     for (int i = 0; i < found.len; i++) {
-        int64_t rest = found.data[i];
-        for (int axis = x->rank - 1; axis >= 0; axis--) {
-            data[(int64_t)axis * found.len + i] = rest % x->dims[axis];
-            rest /= x->dims[axis];
-        }
+        int64_t place[AT_NET_MAX_RANK];
+        at_unravel(found.data[i], x->rank, x->dims, place);
+        for (int axis = 0; axis < x->rank; axis++)
+            data[(int64_t)axis * found.len + i] = place[axis];
     }
     return AT_OK;
 }

@@ -166,12 +166,8 @@ static at_status run_loop(runner *r, const at_node *loop) {
     int64_t begin = 0, end = loop->extent;
     if (loop->extent < 0) AT_TRY(dyn_bounds(r, loop, &begin, &end));
     for (int64_t i = begin; i < end; i++) {
-        int64_t rest = i;
-        for (int m = loop->num_pieces - 1; m > 0; m--) {
-            r->counter[loop->id][m] = rest % loop->piece_extent[m];
-            rest /= loop->piece_extent[m];
-        }
-        r->counter[loop->id][0] = rest;
+        int64_t *counter = r->counter[loop->id];
+        counter[0] = at_unravel(i, loop->num_pieces - 1, loop->piece_extent + 1, counter + 1);
         for (int t = 0; t < r->p->compute->num_tensors; t++)
             if (r->scope[t] == loop) r->iteration[t]++;
         AT_TRY(run(r, loop->child));

@@ -93,8 +93,8 @@ static bool term(data_few *f, int64_t number, double *out) {
     data_place *p = f->p;
     const at_tensor *t = tensor_of(f, f->stage);
     data_place *in = f->in;
-    for (int i = axes_of(t); i-- > t->num_axes; number /= p->r->extents[f->stage][i])
-        in->axis[i] = number % p->r->extents[f->stage][i];
+    at_unravel(number, t->num_reduce, &p->r->extents[f->stage][t->num_axes],
+               &in->axis[t->num_axes]);
     in->work = 0;
     const bool is_known = data_place_value(in, t->body, out) && !in->is_open;
     p->work += in->work;

@@ -101,8 +101,8 @@ static bool evaluate(probe *p, int64_t row, int64_t place, double *out) {
                     .read = read_any,
                     .entry = entry_of,
                     .user = p};
-    for (int i = t->num_axes; i-- > 0; row /= extent[i]) axis[i] = row % extent[i];
-    for (int i = axes_of(t); i-- > t->num_axes; place /= extent[i]) axis[i] = place % extent[i];
+    at_unravel(row, t->num_axes, extent, axis);
+    at_unravel(place, t->num_reduce, extent + t->num_axes, axis + t->num_axes);
     p->offset = NO_READ;
     p->reads = MOST_READS;
     return eval_float(&ctx, t->body, out) == AT_OK;
