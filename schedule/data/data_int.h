@@ -151,6 +151,14 @@ bool data_plant_products(const data_ruler *r, at_draw *draw);
 void data_plant_nearest(const data_ruler *r, at_draw *draw);
 /* The most terms that such sums have; 0: there are none. */
 int64_t data_product_terms(const data_ruler *r);
+/* Changes r->fill until decisions see what they need (data_serve.c), those that can be served. */
+at_status data_serve_all(data_ruler *r, at_error *err);
+/* Is what the decision's bounds leave as wide as they are served for? */
+bool data_has_width(const data_ruler *r, const data_decision *d);
+/* The first draw of a computation without integers, r->fill, and r->is_exact (data_floats.c); and
+ * the first two or three of one with integers (data_integers.c). */
+at_status data_find_floats(data_ruler *r, at_error *err);
+at_status data_find_integers(data_ruler *r, at_data_rule *out, at_error *err);
 /* Makes r->fill so small that what is added lest something is 0 counts, and that the least that it
  * may be is more than it is. *any: they change. */
 at_status data_bring_near_0(data_ruler *r, bool *any, at_error *err);
