@@ -2,94 +2,11 @@
  * the ways of computing an operator. */
 #include "cli/set_report.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "cli/describe.h"
 #include "cli/interrupt.h"
-
-void at_set_result_add(at_set_result *r, int problem, const at_tuning *t) {
-    at_layer_result *l = at_push(r->arena, &r->ways);
-    at_best best;
-    at_out out = {0};
-    *l = (at_layer_result){.problem = problem,
-                           .row = t->s.what.row,
-                           .task = at_strdup(r->arena, t->s.what.row->name),
-                           .args = at_strdup(r->arena, at_task_args_text(t->s.what.task)),
-                           .title = at_task_title(r->arena, t->s.what.task),
-                           .args_json = at_json_text(r->arena, at_task_args(t->s.what.task)),
-                           .tally = t->tally,
-                           .has_others = at_known_has_others(t->known),
-                           .threads = t->s.how.threads,
-                           .isa = at_strdup(r->arena, t->s.how.context.isa),
-                           .found = at_tuning_best(t, &best)};
-    at_out_best(&out, NULL, t, l->found ? &best : NULL);
-    l->best_json = at_text_take(r->arena, &out.text);
-    if (!r->log_path && t->log_path) r->log_path = at_strdup(r->arena, t->log_path);
-    if (!l->found) return;
-    l->time_s = best.time_s;
-    l->gflops = best.gflops;
-    l->of_peak = best.of_peak.median;
-    l->accuracy = best.record->extra.accuracy;
-}
-
-/* ---- layers ---------------------------------------------------------------------------------- */
-
-/* What is shown of a layer: its best way, or the first one where none is valid, and the trials of
- * all its ways. */
-typedef struct layer {
-    const at_problem *of;
-    const at_layer_result *best, *first; /* first of its ways, which stand in a row */
-    int num_ways;
-    at_tally tally;
-    double sum_s; /* as often as it runs; 0: none is valid */
-} layer;
-
-typedef struct layers {
-    const at_set_result *result;
-    AT_VEC(layer) of;
-    double sum_s;
-    int missing;
-} layers;
-
-static void add_tally(at_tally *sum, const at_tally *t) {
-    sum->done += t->done;
-    sum->answered += t->answered;
-    for (int e = 0; e <= AT_ERR_UNKNOWN; e++) sum->failed[e] += t->failed[e];
-    if (t->inaccurate && (!sum->inaccurate || t->least_error < sum->least_error))
-        sum->least_error = t->least_error;
-    sum->inaccurate += t->inaccurate;
-}
-
-static layers layers_of(const at_set_result *r) {
-    layers all = {.result = r};
-    layer *l = NULL;
-    for (int i = 0; i < r->ways.len; i++) {
-        const at_layer_result *way = &r->ways.data[i];
-        if (!l || l->of != &r->problems[way->problem]) {
-            l = at_push(r->arena, &all.of);
-            *l = (layer){.of = &r->problems[way->problem], .best = way, .first = way};
-        }
-        l->num_ways++;
-        add_tally(&l->tally, &way->tally);
-        bool better = !l->best->found || way->time_s < l->best->time_s;
-        if (way->found && better) l->best = way;
-        l->tally.in_bytes = l->best->tally.in_bytes;
-    }
-    for (int i = 0; i < all.of.len; i++) {
-        l = &all.of.data[i];
-        if (l->best->found) l->sum_s = (double)l->of->count * l->best->time_s;
-        else all.missing += l->of->count > 0;
-        all.sum_s += l->sum_s;
-    }
-    return all;
-}
-
-static int64_t done(const at_set_result *r) {
-    int64_t n = 0;
-    for (int i = 0; i < r->ways.len; i++) n += r->ways.data[i].tally.done;
-    return n;
-}
+#include "cli/set_layers.h"
 
 static bool has_one_template(const at_set_result *r) {
     for (int i = 1; i < r->ways.len; i++)
@@ -98,14 +15,12 @@ static bool has_one_template(const at_set_result *r) {
 }
 
 /* "conv3x3 64 to 64 @56, by conv2d_3x3_gemm" */
-static void add_name(at_text *out, const at_set_result *r, const layer *l) {
+static void add_name(at_text *out, const at_set_result *r, const at_set_layer *l) {
     const bool is_part = !*l->first->args; /* whose first way is its own text */
     at_text_add(out, is_part ? l->of->name : l->best->title);
     if (is_part ? *l->best->args != 0 : !has_one_template(r))
         at_text_addf(out, ", by %s", l->best->task);
 }
-
-/* ---- text ------------------------------------------------------------------------------------ */
 
 /* The text's copy as a cell; clears it. */
 static void add_cell(at_table *t, at_text *cell) {
@@ -136,7 +51,7 @@ static void add_speed(at_table *t, const at_layer_result *l) {
     at_text_free(&cell);
 }
 
-static void add_row(at_table *t, const at_set_result *r, const layer *l, double all_s) {
+static void add_row(at_table *t, const at_set_result *r, const at_set_layer *l, double all_s) {
     at_text cell = {0};
     add_name(&cell, r, l);
     add_cell(t, &cell);
@@ -154,7 +69,7 @@ static void add_row(at_table *t, const at_set_result *r, const layer *l, double 
     at_text_free(&cell);
 }
 
-static void add_sum(at_table *t, const layers *all) {
+static void add_sum(at_table *t, const at_set_layers *all) {
     at_text cell = {0};
     int64_t count = 0;
     for (int i = 0; i < all->of.len; i++) count += all->of.data[i].of->count;
@@ -166,7 +81,7 @@ static void add_sum(at_table *t, const layers *all) {
     else at_text_add(&cell, "-");
     add_cell(t, &cell);
     at_table_add(t, "");
-    at_text_addf(&cell, "%lld", (long long)done(all->result));
+    at_text_addf(&cell, "%lld", (long long)at_set_done(all->result));
     add_cell(t, &cell);
     at_text_free(&cell);
 }
@@ -200,14 +115,14 @@ static void add_why(at_text *out, const at_set_result *r, const at_layer_result 
     at_text_add_inaccurate(out, tally, &o->engine);
 }
 
-static void add_missing(at_text *out, const layers *all, const at_options *o) {
+static void add_missing(at_text *out, const at_set_layers *all, const at_options *o) {
     if (all->missing)
         at_text_addf(out, "\nnot in the sum, because they have no valid trial: %d of %d %s\n",
                      all->missing, all->of.len, all->result->layers);
-    const layer *untried = NULL;
+    const at_set_layer *untried = NULL;
     int more = 0; /* of which the same is to be said */
     for (int i = 0; i < all->of.len; i++) {
-        const layer *l = &all->of.data[i];
+        const at_set_layer *l = &all->of.data[i];
         if (l->best->found || !l->of->count) continue;
         if (!l->tally.done) {
             if (untried) more++;
@@ -243,7 +158,7 @@ static void add_next(at_text *out, const at_set_result *r, const at_layer_result
 }
 
 /* The first layer of which apply would find a record; NULL: of none. */
-static const at_layer_result *first_found(const layers *all) {
+static const at_layer_result *first_found(const at_set_layers *all) {
     for (int i = 0; i < all->of.len; i++)
         if (all->of.data[i].best->found) return all->of.data[i].best;
     return NULL;
@@ -265,7 +180,7 @@ static void add_stats(at_text *out, const at_set_result *r) {
     at_text_add(out, "\n");
 }
 
-static at_status print_text(const layers *all, const at_options *o, at_error *err) {
+static at_status print_text(const at_set_layers *all, const at_options *o, at_error *err) {
     const at_set_result *r = all->result;
     const char *const heads[] = {!strcmp(r->layers, "parts") ? "part" : "layer",
                                  "count",
@@ -319,7 +234,7 @@ static void add_way(at_table *t, const at_layer_result *l, double best_s) {
 }
 
 /* A result says nothing of ways that were not tried, now or for the log. */
-static void add_untried_ways(at_text *out, const at_set_result *r, const layer *l) {
+static void add_untried_ways(at_text *out, const at_set_result *r, const at_set_layer *l) {
     int n = 0;
     for (int i = 0; i < l->num_ways; i++) {
         if (l->first[i].tally.done || l->first[i].found) continue;
@@ -331,11 +246,11 @@ static void add_untried_ways(at_text *out, const at_set_result *r, const layer *
     at_text_add(out, "\n");
 }
 
-static at_status print_ways(const layers *all, at_error *err) {
+static at_status print_ways(const at_set_layers *all, at_error *err) {
     static const char *const heads[] = {"way",         "time",  "GFLOP/s", "of peak",
                                         "of the best", "error", "trials"};
     const at_set_result *r = all->result;
-    const layer *l = all->of.data;
+    const at_set_layer *l = all->of.data;
     const at_layer_result *best = l->best->found ? l->best : NULL;
     at_text out = {0};
     at_table table = {.arena = r->arena, .columns = sizeof heads / sizeof *heads};
@@ -345,7 +260,7 @@ static at_status print_ways(const layers *all, at_error *err) {
     at_table_print(&out, &table);
     add_untried_ways(&out, r, l);
     if (best) {
-        at_text_addf(&out, "\nFastest of %lld: %s, ", (long long)done(r), best->task);
+        at_text_addf(&out, "\nFastest of %lld: %s, ", (long long)at_set_done(r), best->task);
         at_text_add_time(&out, best->time_s);
         at_text_add(&out, ".\n");
     }
@@ -363,98 +278,10 @@ static at_status print_ways(const layers *all, at_error *err) {
     return at_print(&out, err);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void add_trials_json(at_out *out, const at_tally *t) {
-    at_out_int(out, "trials", t->done);
-    at_out_int(out, "from_log", t->answered);
-    at_out_failed(out, t);
-}
-
-static void add_ways_json(at_out *out, const layer *l) {
-    at_out_string(out, "operator", l->of->name);
-    at_out_begin(out, "ways", '[');
-    for (int i = 0; i < l->num_ways; i++) {
-        const at_layer_result *way = &l->first[i];
-        at_out_begin(out, NULL, '{');
-        at_out_string(out, "task", way->task);
-        at_out_raw(out, "args", way->args_json);
-        add_trials_json(out, &way->tally);
-        at_out_raw(out, "best", way->best_json);
-        at_out_double(out, "of_best", way->found ? way->time_s / l->best->time_s : NAN);
-        at_out_end(out, '}');
-    }
-    at_out_end(out, ']');
-    if (l->best->found) at_out_int(out, "fastest", l->best - l->first);
-    else at_out_string(out, "fastest", NULL);
-}
-
-static at_status ways_json(const layers *all, at_error *err) {
-    const at_set_result *r = all->result;
-    at_out out = at_out_object();
-    add_ways_json(&out, all->of.data);
-    at_out_int(&out, "trials", done(r));
-    at_out_double(&out, "seconds", at_seconds_since(r->start_ns));
-    at_out_string(&out, "log", r->log_path);
-    return at_out_print(&out, err);
-}
-
-static void add_layer(at_out *out, const layer *l, double all_s, bool is_part) {
-    double layer_s = l->sum_s > 0 ? l->sum_s : NAN;
-    at_out_begin(out, NULL, '{');
-    if (is_part) at_out_string(out, "part", l->of->name);
-    at_out_string(out, "task", l->best->task);
-    at_out_raw(out, "args", l->best->args_json);
-    at_out_int(out, "count", l->of->count);
-    add_trials_json(out, &l->tally);
-    at_out_raw(out, "best", l->best->best_json);
-    at_out_double(out, "sum_ns", layer_s * 1e9);
-    at_out_double(out, "share", layer_s / all_s);
-    if (l->of->is_operator) add_ways_json(out, l);
-    at_out_end(out, '}');
-}
-
-/* Layers of a workload, or parts of a network. */
-static void add_members(at_out *out, const layers *all) {
-    const at_set_result *r = all->result;
-    const at_set_tuning *t = r->tuning;
-    int64_t answered = 0;
-    at_out_string(out, "budget", t ? "shared" : "per-task");
-    at_out_begin(out, r->layers, '[');
-    for (int i = 0; i < all->of.len; i++) {
-        add_layer(out, &all->of.data[i], all->sum_s, r->json != NULL);
-        answered += all->of.data[i].tally.answered;
-    }
-    at_out_end(out, ']');
-    at_out_double(out, "sum_ns", all->sum_s * 1e9);
-    at_out_int(out, "missing", all->missing);
-    at_out_int(out, "trials", done(r));
-    at_out_int(out, "from_log", answered);
-    at_out_double(out, "seconds", at_seconds_since(r->start_ns));
-    if (t) {
-        at_out_int(out, "rounds", t->rounds);
-        at_out_int(out, "switches", t->switches);
-        at_out_double(out, "switch_seconds", (double)t->switch_ns * 1e-9);
-        at_out_int(out, "made", t->made);
-        at_out_double(out, "made_seconds", (double)t->made_ns * 1e-9);
-        at_out_int(out, "data_bytes", t->most_kept_bytes);
-    }
-    at_out_string(out, "log", r->log_path);
-}
-
-static at_status print_json(const layers *all, const at_options *o, at_error *err) {
-    if (all->result->json) {
-        add_members(all->result->json, all);
-        return AT_OK;
-    }
-    at_out out = at_out_object();
-    at_out_string(&out, "workload", o->workload ? o->workload : o->operands[0]);
-    add_members(&out, all);
-    return at_out_print(&out, err);
-}
+/* ---- the run's end --------------------------------------------------------------------------- */
 
 /* The way that came nearest to the limit of errors; NULL: not all ways failed by that. */
-static const at_layer_result *most_accurate(const layer *l) {
+static const at_layer_result *most_accurate(const at_set_layer *l) {
     const at_layer_result *best = l->first;
     for (int i = 0; i < l->num_ways; i++) {
         if (!l->first[i].tally.inaccurate) return NULL;
@@ -464,8 +291,8 @@ static const at_layer_result *most_accurate(const layer *l) {
 }
 
 /* Of layers, or of the ways of an operator alone. */
-static at_status fail_missing(const layers *all, const at_options *o, at_error *err) {
-    const layer *l = all->of.data;
+static at_status fail_missing(const at_set_layers *all, const at_options *o, at_error *err) {
+    const at_set_layer *l = all->of.data;
     while (l->best->found) l++;
     const at_layer_result *nearest = all->result->layers ? NULL : most_accurate(l),
                           *way = nearest ? nearest : l->first;
@@ -488,12 +315,13 @@ static at_status fail_missing(const layers *all, const at_options *o, at_error *
 }
 
 at_status at_set_report(const at_set_result *r, const at_options *o, at_error *err) {
-    layers all = layers_of(r);
-    if (r->layers) AT_TRY(o->json ? print_json(&all, o, err) : print_text(&all, o, err));
-    else AT_TRY(o->json ? ways_json(&all, err) : print_ways(&all, err));
+    at_set_layers all = at_set_layers_of(r);
+    AT_TRY(o->json     ? at_set_print_json(&all, o, err)
+           : r->layers ? print_text(&all, o, err)
+                       : print_ways(&all, err));
     if (at_interrupted && r->tuning)
         return at_fail(err, AT_E_INTERRUPTED,
                        "interrupted%s after %lld of %lld trials; the same command goes on",
-                       at_interrupted_by(), (long long)done(r), (long long)r->trials);
+                       at_interrupted_by(), (long long)at_set_done(r), (long long)r->trials);
     return all.missing ? fail_missing(&all, o, err) : AT_OK;
 }
