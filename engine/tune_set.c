@@ -1,29 +1,13 @@
-/* engine/tune_set.c: rounds of trials, each of the task that task_share.c names. Every task
- * keeps its tuner and what it knows; there is one worker at a time, and data of tasks that wait are
- * kept as long as they are small beside the machine's memory. */
+/* engine/tune_set.c: the course of a run of several tasks, each of which keeps its tuner and what
+ * it knows: rounds of trials, then finals. */
 #include "engine/tune_set.h"
 
 #include <math.h>
-#include <string.h>
-#include <sys/resource.h>
 
 #include "engine/far/far_search.h"
-#include "engine/search/trials.h"
+#include "engine/tune_set_int.h"
 
 static const int64_t default_trials = 500; /* of each problem */
-/* A round is short beside a search, and long beside a change of tasks: with data in memory changes
- * took 4 % of the time (the layers of ResNet-50, 90 s). */
-enum { LONGEST_ROUND = 16, LEAST_ROUNDS = 4 };
-/* The first round of each task is so many times shorter: all have a result early, also where the
- * time is short. */
-enum { FIRST_ROUND_SHORTER = 4 };
-/* Where data have to be made anew, as by workers elsewhere, that takes as long as many trials do.
- */
-enum { LONG_ROUNDS = 4, LEAST_ROUNDS_FAR = 2 };
-/* Data of tasks that wait: their share of the machine's memory, and their number, for each takes an
- * open file. */
-static const double kept_share = 0.125;
-enum { MOST_KEPT = 64 };
 /* A final of a task: of a time limit, of which all may take a quarter, and without one. */
 static const double final_of_task_s = 1, least_final_of_task_s = 0.5;
 static const double least_final_s = 2, final_share = 0.1;
@@ -31,234 +15,6 @@ static const double least_final_s = 2, final_share = 0.1;
  * final.
  */
 static const double far_behind = 1.5;
-
-/* ---- whose turn it is ------------------------------------------------------------------------ */
-
-static void drop_data(at_set_tuning *t, at_set_member *m) {
-    at_session_stop(&m->tuning.s);
-    m->has_data = false;
-    t->kept_bytes -= m->data_bytes;
-}
-
-/* Of the files that may be open a quarter. */
-static int most_kept(void) {
-    struct rlimit r;
-    rlim_t files = getrlimit(RLIMIT_NOFILE, &r) ? RLIM_INFINITY : r.rlim_cur / 4;
-    return files < MOST_KEPT ? (int)files : MOST_KEPT;
-}
-
-/* Until there is room for so much more, those whose turn is longest ago give up their data. */
-static void make_room(at_set_tuning *t, int64_t bytes) {
-    int64_t most = (int64_t)(kept_share * (double)at_cpu_facts()->memory_bytes);
-    const int most_open = most_kept();
-    for (;;) {
-        at_set_member *oldest = NULL;
-        int kept = 0;
-        for (int i = 0; i < t->num_members; i++) {
-            at_set_member *m = &t->members[i];
-            if (!m->has_data) continue;
-            kept++;
-            if (!oldest || m->turn < oldest->turn) oldest = m;
-        }
-        if (!oldest || (kept < most_open && t->kept_bytes + bytes <= most)) return;
-        drop_data(t, oldest);
-    }
-}
-
-static at_status make_data(at_set_tuning *t, at_set_member *m, at_error *err) {
-    int64_t begin_ns = at_now_ns();
-    make_room(t, m->data_bytes);
-    AT_TRY(at_session_reserve(&m->tuning.s, err));
-    m->has_data = true;
-    t->kept_bytes += m->data_bytes;
-    if (t->kept_bytes > t->most_kept_bytes) t->most_kept_bytes = t->kept_bytes;
-    at_status status = at_tuning_start(&m->tuning, err);
-    if (status != AT_OK) drop_data(t, m);
-    AT_TRY(status);
-    t->made++;
-    t->made_ns += at_now_ns() - begin_ns;
-    return AT_OK;
-}
-
-static at_status start(at_set_member *m, at_error *err) {
-    AT_TRY(at_tuning_add_text(&m->tuning, err));
-    m->started = true;
-    return AT_OK;
-}
-
-/* Workers elsewhere make data and reference of this task. What is not known before the first of
- * them is there: which context it is, and so which results of the log. */
-static at_status turn_workers_to(at_set_tuning *t, at_set_member *m, at_error *err) {
-    at_tuning *u = &m->tuning;
-    if (m->started) return at_far_wake(u, err);
-    AT_TRY(at_far_open(u, err));
-    if (!t->like) t->like = u;
-    AT_TRY(at_tunings_read_log(&u, 1, t->log_path, t->log, err));
-    AT_TRY(start(m, err));
-    AT_TRY(at_far_begin(u, err));
-    return at_far_go_on(u, t->tally.total - t->tally.done, err);
-}
-
-/* Data, reference and worker of this task, and no other worker. */
-static at_status switch_to(at_set_tuning *t, int number, at_error *err) {
-    at_set_member *m = &t->members[number];
-    at_tuning *last = t->current < 0 ? NULL : &t->members[t->current].tuning;
-    m->turn = ++t->turns;
-    if (t->current == number) return AT_OK;
-    int64_t begin_ns = at_now_ns();
-    t->current = -1;
-    if (last && last->far) at_far_rest(last);
-    else if (last) at_session_rest(&last->s);
-    if (m->tuning.far) {
-        AT_TRY(turn_workers_to(t, m, err));
-        t->current = number;
-        t->made++;
-        t->made_ns += at_now_ns() - begin_ns;
-        return AT_OK;
-    }
-    if (!m->started) AT_TRY(start(m, err));
-    if (m->has_data) {
-        AT_TRY(at_session_wake(&m->tuning.s, err));
-        t->switches++;
-        t->switch_ns += at_now_ns() - begin_ns;
-    } else AT_TRY(make_data(t, m, err));
-    t->current = number;
-    return AT_OK;
-}
-
-/* ---- kinds of machines ----------------------------------------------------------------------- */
-
-static bool is_like(const at_tuning *x, const at_tuning *y) {
-    const at_context *a = &x->s.how.context, *b = &y->s.how.context;
-    return !strcmp(a->cpu, b->cpu) && !strcmp(a->machine, b->machine) && !strcmp(a->isa, b->isa);
-}
-
-const at_tuning *at_set_on(const at_set_member *m, const at_tuning *like) {
-    if (!like) return &m->tuning;
-    const at_tuning *u = m->started ? &m->tuning : NULL;
-    while (u && !is_like(u, like)) u = u->other;
-    return u;
-}
-
-/* ---- rounds ---------------------------------------------------------------------------------- */
-
-/* Its own, or one of another context. */
-static bool has_tuning(const at_set_member *m, const at_tuning *tuning) {
-    const at_tuning *u = &m->tuning;
-    while (u && u != tuning) u = u->other;
-    return u;
-}
-
-static int member_of(const at_set_tuning *t, const at_tuning *tuning) {
-    int i = 0;
-    while (!has_tuning(&t->members[i], tuning)) i++;
-    return i;
-}
-
-static void trial(void *ctx, at_tuning *tuning, const at_record *r, bool answered) {
-    at_set_tuning *t = ctx;
-    at_tally *all = &t->tally;
-    const int member = member_of(t, tuning);
-    const int kind = r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN;
-    all->workers = tuning->tally.workers;
-    if (tuning != &t->members[member].tuning) return; /* the budget is of the first context */
-    all->done++;
-    all->answered += answered;
-    if (kind) all->failed[kind]++;
-    all->best = tuning->tally.best;
-    all->best_s = tuning->tally.best_s;
-    all->in_bytes = tuning->tally.in_bytes;
-    if (t->events.trial) t->events.trial(t->events.ctx, t, member, r, answered);
-}
-
-/* Of the trials done: the log may know of better ones that this search has not come to. 0: none. */
-static double best_s(const at_set_tuning *t, const at_set_member *m) {
-    const at_tuning *u = at_set_on(m, t->like);
-    return u && u->best_gflops > 0 ? u->s.what.work / u->best_gflops * 1e-9 : 0;
-}
-
-/* What decides about it is the same whenever the command is given again: the options, the tasks and
- * the machine's memory. */
-static int64_t round_length(const at_set_tuning *t) {
-    const bool is_far = t->options.far != NULL;
-    const int64_t rounds = is_far ? LEAST_ROUNDS_FAR : LEAST_ROUNDS;
-    int64_t n = t->tally.total / (t->num_members * rounds), bytes = 0;
-    for (int i = 0; i < t->num_members; i++) bytes += t->members[i].data_bytes;
-    bool fits = (double)bytes <= kept_share * (double)at_cpu_facts()->memory_bytes &&
-                t->num_members <= MOST_KEPT;
-    int64_t longest = fits && !is_far ? LONGEST_ROUND : LONGEST_ROUND * LONG_ROUNDS;
-    return n < 1 ? 1 : n < longest ? n : longest;
-}
-
-static at_status run_round(at_set_tuning *t, int number, int64_t length, at_error *err) {
-    at_set_member *m = &t->members[number];
-    at_tuning *u = &m->tuning;
-    const int64_t left = t->tally.total - t->tally.done;
-    const int64_t least = (int64_t)AT_FAR_DEPTH * t->tally.workers; /* who wait for each other */
-    if (length < least) length = least;
-    if (length > left) length = left;
-    const int64_t begun = u->tally.done;
-    int64_t until = begun + length;
-    if (until > u->tally.total) until = u->tally.total;
-    AT_TRY(switch_to(t, number, err));
-    t->rounds++;
-    t->tally.best = u->tally.best;
-    t->tally.best_s = u->tally.best_s;
-    t->tally.in_bytes = u->tally.in_bytes;
-    if (t->events.round) t->events.round(t->events.ctx, t, number);
-    AT_TRY(u->far ? at_far_run(u, until, err) : at_trials_run(u, until, err));
-    const bool ends = u->stopped_early || u->exhausted || u->tally.done >= u->tally.total ||
-                      u->tally.done == begun;
-    if (!ends && u->tally.done < t->first_trials) at_shares_add_piece(t->shares, number);
-    else at_shares_add(t->shares, number, best_s(t, m));
-    if (ends) at_shares_end(t->shares, number);
-    return AT_OK;
-}
-
-/* Of ways of doing one thing each gets half of an equal share before they compete, in turn: what a
- * few trials find tells little of it. Beside other problems, which want a result as well, each has
- * a short round. */
-static int64_t first_trials(const at_set_tuning *t) {
-    return t->num_problems == 1 ? t->tally.total / (2 * t->num_members) : 0;
-}
-
-/* Up to the end of its first trials, where it has more than a piece of them. */
-static int64_t next_round(const at_set_tuning *t, const at_tally *own, int64_t length) {
-    const int64_t left = t->first_trials - own->done;
-    int64_t n = own->done ? length : length / FIRST_ROUND_SHORTER;
-    if (left > 0 && n > left) n = left;
-    return n > 0 ? n : 1;
-}
-
-/* There is not even a context whose results of the log could count. */
-static bool nobody_came(const at_set_tuning *t) { return t->options.far && !t->like; }
-
-/* The time went to make a task's data; what the others have found stays. */
-static bool is_time_up(const at_set_tuning *t, at_status status, int64_t deadline_ns,
-                       const at_error *err) {
-    if (nobody_came(t)) return false;
-    if (status != AT_E_NO_VALID || !deadline_ns || at_now_ns() < deadline_ns) return false;
-    at_engine_warn(&t->options, err->text);
-    return true;
-}
-
-static at_status run_rounds(at_set_tuning *t, int64_t deadline_ns, at_error *err) {
-    int64_t length = round_length(t);
-    for (int i = 0; i < t->num_members; i++) {
-        at_tuning *u = &t->members[i].tuning;
-        u->deadline_ns = u->s.deadline_ns = deadline_ns;
-        u->events = (at_tune_events){.trial = trial, .ctx = t};
-    }
-    while (t->tally.done < t->tally.total && !at_engine_stopped(&t->options)) {
-        int next = at_shares_next(t->shares);
-        if (next < 0 || (deadline_ns && at_now_ns() >= deadline_ns)) break;
-        const int64_t n = next_round(t, &t->members[next].tuning.tally, length);
-        at_status status = run_round(t, next, n, err);
-        if (is_time_up(t, status, deadline_ns, err)) break;
-        AT_TRY(status);
-    }
-    return AT_OK;
-}
 
 /* ---- finals ---------------------------------------------------------------------------------- */
 
@@ -270,9 +26,9 @@ static double finals_reserve(double time_s, int num_tasks) {
 }
 
 static bool has_final(const at_set_tuning *t, const at_set_member *m) {
-    double own_s = best_s(t, m), least_s = own_s;
+    double own_s = at_set_best_s(t, m), least_s = own_s;
     for (int i = 0; i < t->num_members; i++) {
-        double time_s = best_s(t, &t->members[i]);
+        double time_s = at_set_best_s(t, &t->members[i]);
         if (t->members[i].problem == m->problem && time_s > 0) least_s = fmin(least_s, time_s);
     }
     return own_s > 0 && (t->num_problems == 1 || own_s <= far_behind * least_s);
@@ -294,8 +50,8 @@ static at_status run_finals(at_set_tuning *t, at_error *err) {
         double budget_s = (end_s - so_far_s(t)) / left--;
         if (budget_s <= 0) break;
         int64_t begin_ns = at_now_ns();
-        at_status status = switch_to(t, i, err);
-        if (is_time_up(t, status, u->s.deadline_ns, err)) break;
+        at_status status = at_set_switch_to(t, i, err);
+        if (at_set_is_time_up(t, status, u->s.deadline_ns, err)) break;
         AT_TRY(status);
         budget_s -= at_seconds_since(begin_ns);
         if (budget_s <= 0) continue;
@@ -342,7 +98,7 @@ static at_status plan(at_set_tuning *t, at_error *err) {
                        (long long)trials, n);
     t->shares = at_shares_new(t->arena, tasks, n, t->options.seed);
     t->tally.total = trials < most ? trials : most;
-    t->first_trials = first_trials(t);
+    t->first_trials = at_set_first_trials(t);
     return AT_OK;
 }
 
@@ -404,10 +160,10 @@ at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *er
             t->start_ns + (int64_t)((time_s - finals_reserve(time_s, t->num_members)) * 1e9);
     t->events = *events;
     if (t->events.begin) t->events.begin(t->events.ctx, t);
-    at_status status = run_rounds(t, deadline_ns, err);
+    at_status status = at_set_run_rounds(t, deadline_ns, err);
     if (t->events.end) t->events.end(t->events.ctx, t);
     if (status == AT_OK && !at_engine_stopped(&t->options)) status = run_finals(t, err);
-    if (status == AT_E_NO_VALID && nobody_came(t)) return status;
+    if (status == AT_E_NO_VALID && at_set_nobody_came(t)) return status;
     if (at_is_end(status)) status = AT_OK;
     return status;
 }
