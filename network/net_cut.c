@@ -128,7 +128,7 @@ static int sums_of_group(const at_net *net, const int *groups, int group) {
     return sums;
 }
 
-static at_status try_layouts(chooser *c, at_net_cut *out) {
+static at_status try_layouts(chooser *c, at_net_cut *out, bool *any) {
     const int *groups = at_net_order_groups(c->arena, c->net);
     int tried = 0;
     for (int v = 0; v < c->net->values.len && tried < MOST_GROUPS; v++) {
@@ -141,7 +141,30 @@ static at_status try_layouts(chooser *c, at_net_cut *out) {
         c->how.as_given[v] = true;
         AT_TRY(try_cut(c, out, &is_better));
         c->how.as_given[v] = is_better;
+        *any |= is_better;
     }
+    return AT_OK;
+}
+
+/* Moves apart and layouts may be answers to the same question: where a layout is taken, moves are
+ * tried first, too. */
+static at_status try_both(chooser *c, at_net_cut *out) {
+    chooser first = *c;
+    at_net_cut moved;
+    double before, after;
+    bool any = false;
+    first.how = at_net_cutting_new(c->arena, c->net);
+    first.how.threads = c->how.threads;
+    AT_TRY(at_net_cut_parts(c->arena, c->net, &c->how, out, c->err));
+    moved = *out;
+    AT_TRY(try_layouts(c, out, &any));
+    AT_TRY(try_moves(c, out));
+    if (!any) return AT_OK;
+    AT_TRY(try_moves(&first, &moved));
+    AT_TRY(try_layouts(&first, &moved, &any));
+    AT_TRY(at_net_cost_beside(&c->costs, out, &moved, 1, &before));
+    AT_TRY(at_net_cost_beside(&c->costs, &moved, out, 1, &after));
+    if (after < before) *out = moved, c->how = first.how;
     return AT_OK;
 }
 
@@ -174,9 +197,7 @@ at_status at_net_cut_by_cost(at_arena *a, const at_net *net, const at_net_build 
                            .err = err},
                  .err = err};
     if (b->engine.threads > 1) c.how.threads = (int)b->engine.threads;
-    AT_TRY(at_net_cut_parts(a, net, &c.how, out, err));
-    AT_TRY(try_layouts(&c, out));
-    AT_TRY(try_moves(&c, out));
+    AT_TRY(try_both(&c, out));
     AT_TRY(read_log(&c, b, out, logged));
     AT_TRY(at_net_cut_chains(&c.costs, out, &c.how, tries));
     return at_net_cut_parts(a, net, &c.how, out, err);

@@ -148,23 +148,6 @@ static const char *channel_of(const net_op *o, const at_net_value *k, int64_t gr
     return groups == 1 ? "c" : channels == 1 ? group : op_format(o, "%s*%lld + c", group, channels);
 }
 
-/* Does a move of data make what the convolution reads? */
-static bool reads_move(const net_op *o) {
-    const int producer = op_in(o, 0)->producer;
-    return producer >= 0 && o->net->nodes.data[producer].kind == AT_NET_MOVE;
-}
-
-/* Where channels stay first, as few do (edges.c) and those of a depthwise convolution by itself,
- * lanes go along rows: what is padded by itself may be copied with its padding, so that nothing
- * cuts into lanes. Groups of several channels and a single output channel gain nothing by that, and
- * what comes before need not be turned for them; nor need a move of many channels, which is a part
- * of its own where that takes less. */
-static bool may_go_along_rows(const net_op *o, const at_net_value *k, int64_t groups) {
-    const bool is_few = k->dims[0] < AT_NET_LEAST_LAST || op_in(o, 0)->dims[1] < AT_NET_LEAST_LAST;
-    return (is_few || (groups > 1 && !reads_move(o))) && k->dims[0] > 1 &&
-           (groups == 1 || k->dims[1] == 1) && at_net_type_is_float(op_in(o, 0)->type);
-}
-
 at_status op_convolve(net_op *o, const op_convolution *how, const char **axes, const char **own) {
     const int64_t groups = op_int(o, "group", 1);
     window w;
@@ -183,13 +166,9 @@ at_status op_convolve(net_op *o, const op_convolution *how, const char **axes, c
     *axes = op_format(o, "n:%lld, m:%lld%s", (long long)dims[0], (long long)dims[1],
                       spatial(o, "a", w.axes, w.out));
     *own = op_format(o, "n, m, %s", op_index(o, "a", w.axes));
-    const bool pads_data = inside && may_go_along_rows(o, k, groups);
-    const char *product =
-        op_format(o, "%s * %s",
-                  pads_data ? op_format(o, "(%s)", guarded(o, inside, data, "0")) : data, weight);
     op_add(o, "%s[%s] = sum(c:%lld%s) %s%s\n", how->stage, *axes, (long long)k->dims[1],
            spatial(o, "p", w.axes, w.kernel),
-           pads_data ? product : guarded(o, inside, product, "0"), where);
+           guarded(o, inside, op_format(o, "%s * %s", data, weight), "0"), where);
     return AT_OK;
 }
 

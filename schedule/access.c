@@ -348,7 +348,8 @@ static void collect_read(reader *r, const at_expr *e, const way *w) {
 static void collect(reader *r, const at_expr *e, way w) {
     if (e->op == AT_X_SELECT && w.choice != AT_CUT) {
         const point p = {r->f->values, w.axis};
-        w.choice = value_at(p, e->arg[0]) ? AT_GUARDED : AT_CUT;
+        const bool takes_first = value_at(p, e->arg[0]) != 0;
+        w.choice = takes_first == at_expr_reads(e->arg[1]) ? AT_GUARDED : AT_CUT;
     }
     if (--r->left < 0) return;
     if (e->op == AT_X_INDEX && w.depth <= MOST_DEPTH) {

@@ -23,6 +23,7 @@ enum sketch_limit {
     NARROW_LANES = 16,        /* of an AVX-512 register */
     NARROW_LEAST_TERMS = 256, /* joining lanes at the end is little beside them */
     MOST_LANE_STEP = 4,       /* elements from lane to lane that loads pick of whole registers */
+    STRIP_MOST_APART = 32, /* every second element: longer rows have registers that nothing cuts */
 
     /* Register tiles. */
     TILE_MOST_ROWS = 28,  /* registers of AVX-512 beside the operands' */

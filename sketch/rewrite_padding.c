@@ -5,8 +5,9 @@
  *         x_pad[c, x_pad_h] = 0 <= x_pad_h - 1 && x_pad_h - 1 < H ? x[c, x_pad_h - 1] : 0
  *         y[c, h] = sum(r) x_pad[c, h + r]*w[c, r]
  *
- * Where the axes that are added up say more elements than sums need, as those of windows that do
- * not overlap, it stays. */
+ * The same where whole terms have it, 0 <= h + r - 1 && h + r - 1 < H ? x[c, h + r - 1]*w[c, r] :
+ * 0, if it cuts into lanes. Where the axes that are added up say more elements than sums need, as
+ * those of windows that do not overlap, it stays. */
 #include <string.h>
 
 #include "schedule/edit/edit_compute.h"
@@ -20,9 +21,22 @@ static double points_of(const at_stage_facts *f, const at_expr *e) {
     return points;
 }
 
-/* Of what the stage reads of a tensor, the first that is padded; NULL: nothing is. */
-static const at_expr *padded_of(const sketch_state *s, const char *stage, int tensor) {
-    return at_edit_padded_of(s->compute, at_compute_find(s->compute, stage), tensor);
+/* Do lanes go along what a condition of the sum's own terms cuts? */
+static bool is_cut_itself(const sketch_state *s, int stage, int tensor) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int vec = tile_vector_of(s, stage);
+    for (int i = 0; i < f->num_accesses && vec >= 0; i++)
+        if (f->access[i].from == tensor && f->access[i].is_cut[vec]) return true;
+    return false;
+}
+
+/* Of what the stage reads of a tensor, the first that is padded; NULL: nothing is. A condition on
+ * whole terms stays unless it cuts lanes: it leaves out all terms of a row. */
+static const at_expr *padded_of(const sketch_state *s, const char *name, int tensor) {
+    const int stage = at_compute_find(s->compute, name);
+    bool is_factor;
+    const at_expr *of = at_edit_padded_of(s->arena, s->compute, stage, tensor, &is_factor);
+    return of && is_factor && !is_cut_itself(s, stage, tensor) ? NULL : of;
 }
 
 static bool make_one(sketch_state *s, const char *stage, int tensor, const at_facts_given *given) {

@@ -8,11 +8,12 @@
  *                                             n, h, w0, .. w1:vec => @conv
  *
  * Where other lanes are cut from one step of a sum to the next, sums would wait in memory for each
- * step, so these sketches are what a task has by default, unless lanes read every second element,
- * or every third or fourth by a condition, where some windows take less time so and some more; a
- * bound of an index finds elements further apart one by one. They are the default, too, where
- * bytes are padded by another number than 0, such as a zero point, or to more channels, and where
- * the points of a row and their channels become one axis: such products are no dot products.
+ * step, so these sketches are what a task has by default, unless lanes read every second element in
+ * rows of more than two registers, or every third or fourth by a condition, where some windows take
+ * less time so and some more; a bound of an index finds elements further apart one by one. They are
+ * the default, too, where bytes are padded by another number than 0, such as a zero point, or to
+ * more channels, and where the points of a row and their channels become one axis: such products
+ * are no dot products.
  *
  * whole: what is calculated of elements that a sum needs many times is computed as a whole before
  * it:
@@ -163,9 +164,11 @@ static const char *strip(const sketch_state *s, sketch_start *out) {
                 continue;
             strips[from] = true;
             out->is_preferred |= other;
-            out->is_preferred |= vec >= 0 && f->access[i].is_cut_unevenly[vec] &&
-                                 (f->access[i].stride[vec] == 1 ||
-                                  (f->access[i].stride[vec] > 2 && !f->access[i].is_guarded));
+            out->is_preferred |=
+                vec >= 0 && f->access[i].is_cut_unevenly[vec] &&
+                (f->access[i].stride[vec] == 1 ||
+                 (f->access[i].stride[vec] == 2 && f->inner[vec] <= STRIP_MOST_APART) ||
+                 (f->access[i].stride[vec] > 2 && !f->access[i].is_guarded));
             word = add_word(s, word, "strip", &c->tensors[from]);
         }
     }

@@ -78,11 +78,15 @@ at_status at_edit_place(at_arena *a, const at_tree *t, const char *stage, const 
 /* NULL: none */
 const at_expr *at_edit_place_of(const at_compute *c, int stage, int tensor, bool *is_guarded);
 /* E23: the stage's first choice by indices that reads `tensor`, as padding is, or read of it within
- * bounds, on sums of axes, is a stage `name` over these sums (edit_pad.c).
- *     @s = .. (h + r < H ? x[h + r] : 0)   ->   @name = y < H ? x[y] : 0;  @s = .. name[h + r] */
+ * bounds, on sums of axes, is a stage `name` over these sums; where it is a product or 0 that is
+ * chosen, and other factors are not by these sums, a factor of it (edit_pad.c).
+ *     @s = .. (h + r < H ? x[h + r] : 0)   ->   @name = y < H ? x[y] : 0;  @s = .. name[h + r]
+ *     @s = h + r < H ? x[h + r]*k[r] : 0   ->   the same;  @s = name[h + r]*k[r] */
 at_status at_edit_pad(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                       const char *name, const at_compute **compute, at_tree **out, at_error *err);
-const at_expr *at_edit_padded_of(const at_compute *c, int stage, int tensor); /* NULL: none */
+/* NULL: none */
+const at_expr *at_edit_padded_of(at_arena *a, const at_compute *c, int stage, int tensor,
+                                 bool *is_factor);
 /* E14: the stage's reads of a tensor that move by one element of one dimension with each step of an
  * axis of the stage are of a copy `name`, whose last dimension that is; where they go backwards, it
  * is turned round (edit_turn.c). Where a stage above is such a copy, forwards, it may be that one.

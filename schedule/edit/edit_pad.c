@@ -1,6 +1,7 @@
 /* schedule/edit/edit_pad.c: E23, what a stage reads under a condition such as padding's, or within
  * bounds, where axes are added up, becomes a stage of its own over those sums: an element of it is
- * chosen once, not for each term that needs it. */
+ * chosen once, not for each term that needs it. Where a product or 0 is chosen, a factor of it may
+ * be: inside ? x*k : 0 is (inside ? x : 0)*k. */
 #include "schedule/edit/edit_compute.h"
 
 #include <math.h>
@@ -31,10 +32,12 @@ typedef struct way {
 } way;
 
 typedef struct padded {
+    at_arena *arena;
     const at_compute *c;
     const at_tensor *stage;
     int tensor;
-    const at_expr *found;
+    const at_expr *found, *of; /* what stands in the body, and what of it is padded */
+    const at_expr *factor;     /* of the product that is chosen there; NULL: of is found */
     way ways[MAX_AXES];
     int num_ways;
 } padded;
@@ -111,15 +114,22 @@ static bool is_place(const at_expr *e, const void *unused) {
     return e->op == AT_X_MOD || e->op == AT_X_INDEX;
 }
 
-/* Is every axis of it as long as its extent says, and some axes go together? */
-static bool is_of_shared(padded *x, const at_expr *e) {
-    const uint32_t axes = at_expr_axes(e);
+/* What is chosen, or 0; NULL: this is no such choice. */
+static at_expr *chosen_or_zero(const at_expr *e) {
+    if (e->op != AT_X_SELECT) return NULL;
+    return is_zero_expr(e->arg[2]) ? e->arg[1] : is_zero_expr(e->arg[1]) ? e->arg[2] : NULL;
+}
+
+/* Is every axis of what is padded as long as its extent says, and do some axes go together where
+ * elements are read? */
+static bool is_of_shared(padded *x) {
+    const uint32_t axes = at_expr_axes(x->of), own = at_expr_axes(x->factor ? x->factor : x->of);
     bool any = false;
     for (int k = 0; k < axes_of(x->stage); k++)
         if (axes >> k & 1 && (!x->stage->axes[k].extent || x->stage->axes[k].begin)) return false;
     x->num_ways = 0;
-    at_expr_walk(e, find_ways, x);
-    for (int i = 0; i < x->num_ways; i++) any |= is_shared(&x->ways[i]);
+    at_expr_walk(x->of, find_ways, x);
+    for (int i = 0; i < x->num_ways; i++) any |= is_shared(&x->ways[i]) && (x->ways[i].axes & own);
     return any;
 }
 
@@ -137,13 +147,33 @@ static bool reads_more(const at_expr *e, const void *compute) {
            !c->tensors[e->ref].is_packing && !c->tensors[e->ref].is_table;
 }
 
+static bool is_padded(padded *x, const at_expr *of) {
+    x->of = of;
+    return at_expr_read_of(of, x->tensor) && at_expr_find(of, reads_more, x->c) &&
+           !at_expr_find_index(of, is_place, NULL) && is_of_shared(x);
+}
+
+/* inside ? x : 0 of inside ? x*k : 0, of the same type as x. */
+static bool finds_factor(padded *x, at_expr *of) {
+    if (of->op == AT_X_MUL) return finds_factor(x, of->arg[0]) || finds_factor(x, of->arg[1]);
+    if (of->op != AT_X_INDEX && x->c->tensors[x->tensor].type != AT_F32) return false;
+    at_expr *parts[3];
+    for (int i = 0; i < 3; i++) {
+        at_expr *part = x->found->arg[i];
+        parts[i] = part == chosen_or_zero(x->found) ? of : part;
+    }
+    x->factor = of;
+    return is_padded(x, at_expr_new(x->arena, AT_X_SELECT, 3, parts));
+}
+
 static at_walk find_padded(const at_expr *e, void *ctx) {
     padded *x = ctx;
-    if (is_padding(x, e) && at_expr_read_of(e, x->tensor) && at_expr_find(e, reads_more, x->c) &&
-        !at_expr_find_index(e, is_place, NULL) && is_of_shared(x, e)) {
-        x->found = e;
+    at_expr *chosen = chosen_or_zero(e);
+    x->found = e;
+    x->factor = NULL;
+    if (is_padding(x, e) &&
+        (is_padded(x, e) || (chosen && chosen->op == AT_X_MUL && finds_factor(x, chosen))))
         return AT_WALK_END;
-    }
     return e->op == AT_X_INDEX ? AT_WALK_PAST : AT_WALK_ON;
 }
 
@@ -152,9 +182,12 @@ static bool find(padded *x) {
            at_expr_walk(x->stage->body, find_padded, x);
 }
 
-const at_expr *at_edit_padded_of(const at_compute *c, int stage, int tensor) {
-    padded x = {.c = c, .stage = &c->tensors[stage], .tensor = tensor};
-    return find(&x) ? x.found : NULL;
+const at_expr *at_edit_padded_of(at_arena *a, const at_compute *c, int stage, int tensor,
+                                 bool *is_factor) {
+    padded x = {.arena = a, .c = c, .stage = &c->tensors[stage], .tensor = tensor};
+    if (!find(&x)) return NULL;
+    *is_factor = x.factor;
+    return x.of;
 }
 
 /* ---- the stage ------------------------------------------------------------------------------- */
@@ -323,21 +356,34 @@ static at_walk take_axes_of_read(const at_expr *e, void *ctx) {
 /* What conditions alone have comes first, then what is read, as it lies. */
 static void add_axes(padding *x, rewrite *w) {
     axis_adder of_reads = {x, w, 0, false};
-    at_expr_walk(x->of.found, take_axes_of_read, &of_reads);
+    at_expr_walk(x->of.of, take_axes_of_read, &of_reads);
     for (int k = 0; k < axes_of(x->of.stage); k++)
-        if (at_expr_axes(x->of.found) & ~of_reads.axes & 1u << k) add_axis(x, w, k);
+        if (at_expr_axes(x->of.of) & ~of_reads.axes & 1u << k) add_axis(x, w, k);
     of_reads.adds = true;
-    at_expr_walk(x->of.found, take_axes_of_read, &of_reads);
+    at_expr_walk(x->of.of, take_axes_of_read, &of_reads);
+}
+
+static at_expr *read_made(const padding *x) {
+    at_arena *a = x->values.arena;
+    at_expr **index = AT_NEW_ARRAY(a, at_expr *, x->made.num_axes);
+    for (int k = 0; k < x->made.num_axes; k++) index[k] = rewrite_copy_expr(a, x->index[k]);
+    return at_expr_read(a, x->made.name, x->made.num_axes, index);
+}
+
+/* A product with the read for the factor that is padded. */
+static at_expr *product_with(const padding *x, const at_expr *e) {
+    at_arena *a = x->values.arena;
+    if (at_expr_equal(e, x->of.factor)) return read_made(x);
+    return e->op == AT_X_MUL
+               ? at_expr_pair(a, AT_X_MUL, product_with(x, e->arg[0]), product_with(x, e->arg[1]))
+               : rewrite_expr_at(a, e, x->values.of_axis);
 }
 
 /* Reads the stage wherever an expression has what is padded. */
 static at_expr *with_read(const at_expr *e, at_expr *copy, void *ctx) {
     padding *x = ctx;
-    at_arena *a = x->values.arena;
     if (!at_expr_equal(e, x->of.found)) return rewrite_at_values(e, copy, &x->values);
-    at_expr **index = AT_NEW_ARRAY(a, at_expr *, x->made.num_axes);
-    for (int k = 0; k < x->made.num_axes; k++) index[k] = rewrite_copy_expr(a, x->index[k]);
-    return at_expr_read(a, x->made.name, x->made.num_axes, index);
+    return x->of.factor ? product_with(x, chosen_or_zero(x->of.found)) : read_made(x);
 }
 
 at_status at_edit_pad(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
@@ -350,16 +396,16 @@ at_status at_edit_pad(at_arena *a, const at_tree *t, const char *stage, const ch
         return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     if (of < 0) return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
     padding x = {.values = {a, rewrite_axes(a, &c->tensors[s])},
-                 .of = {.c = c, .stage = &c->tensors[s], .tensor = of},
+                 .of = {.arena = a, .c = c, .stage = &c->tensors[s], .tensor = of},
                  .made = {.name = name, .role = AT_ROLE_STAGE}};
     if (!find(&x.of))
         return at_fail(err, AT_E_INPUT,
                        "@%s reads \"%s\" under no condition, or bound, on sums of its axes", stage,
                        tensor);
     x.made.axes = AT_NEW_ARRAY(a, at_axis, axes_of(x.of.stage));
-    x.made.type = type_of(c, x.of.found);
+    x.made.type = type_of(c, x.of.of);
     add_axes(&x, &w);
-    x.made.written = written(&x, x.of.found);
+    x.made.written = written(&x, x.of.of);
     rewrite_add_stage(&w, stage, x.made, at_expr_map(a, x.of.stage->body, with_read, &x));
     return rewrite_finish(&w, compute, out);
 }

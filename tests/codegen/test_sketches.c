@@ -265,6 +265,8 @@ static void operators(void **state) {
         {"tests/te/moved_places", "C=1,H=11,W=21,Q=5,K=1"},
         {"tests/te/padded_within", "C=2,O=3,H=3,W=19,R=3,S=2,L=2"}, /* the padding is a stage */
         {"tests/te/padded_windows", "C=2,H=7,W=21,R=3,S=1"},
+        {"tests/te/padded_terms", "C=2,H=17,K=3,S=1,P=1"},
+        {"tests/te/padded_terms", "C=3,H=9,K=5,S=2,P=2"},
         {"tests/te/reflected_steps", "C=2,T=41,K=7"},
         {"tests/te/sampled_grid", "C=3,H=7,W=9,P=5,Q=19"},
         {"tests/te/steps_of_sums", ""},

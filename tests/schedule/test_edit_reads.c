@@ -336,6 +336,46 @@ static void made_of_padding(void **state) {
     end_edits();
 }
 
+/* Of a product or 0 the factor is padded that the condition's sums move; others stay as they are.
+ */
+static void made_of_padded_factor(void **state) {
+    (void)state;
+    static const char text[] =
+        "x[C, H] : input\nz[H] : input f16\nw[R] : input\n"
+        "s[c:C, h:H] = sum(r:R) inside ? w[r]*x[c, 0]*x[c, h + r - 1]*x[0, R%2] : 0 "
+        "where inside = 1 <= h + r && h + r <= H\n"
+        "u[h:H] = sum(r:R) h*S + r < H ? (x[1, h*S + r] - 2)*w[r] : 0\n"
+        "v[h:H] = max(r:R) h + r >= H ? 0 : z[h + r]*w[r]*z[h + r]\n"
+        "m[h:H] = sum(r:R) h + r < H ? (z[h + r] - 2)*w[r] : 0\n"
+        "o[h:H] = sum(r:R) h + r < H ? x[0, h + r]*w[r] : 1\n"
+        "t[h:H] = sum(r:R) r <= h ? x[0, r]*x[0, h] : 0\n"
+        "out[c:C, h:H] = s[c, h] + u[h] + v[h] + m[h] + o[h] + t[h]\n";
+    static const example x = {
+        "text", "C=3, H=7, R=3, S=2", text,
+        "c, h, r =>\n    @s = c, h // r\nh, r =>\n    @u = h // r\nh, r =>\n    @v = h // r\n"
+        "h, r =>\n    @m = h // r\nh, r =>\n    @o = h // r\nh, r =>\n    @t = h // r\n"
+        "c, h =>\n    @out = c, h\n"};
+    begin_edits(&x);
+    REFUSED("@s reads \"w\" under no condition, or bound, on sums of its axes",
+            by_padding("s", "w", "p"));
+    REFUSED("@m reads \"z\" under no condition, or bound, on sums of its axes",
+            by_padding("m", "z", "p")); /* the difference is of another type */
+    REFUSED("@o reads \"x\" under no condition, or bound, on sums of its axes",
+            by_padding("o", "x", "p"));
+    REFUSED("@t reads \"x\" under no condition, or bound, on sums of its axes",
+            by_padding("t", "x", "p"));
+    DO(by_padding("s", "x", "p"));
+    expect_stage("p[c:C, p_h:H + R - 1] = 1 <= p_h && p_h <= H ? x[c, p_h - 1] : 0\n");
+    expect_stage("s[c:C, h:H] = sum(r:R) w[r]*x[c, 0]*p[c, h + r]*x[0, R%2]\n");
+    DO(by_padding("u", "x", "q"));
+    expect_stage("u[h:H] = sum(r:R) q[S*h + r]*w[r]\n");
+    DO(by_padding("v", "z", "k"));
+    expect_stage("k[k_h:H + R - 1] : f16 = k_h >= H ? 0 : z[k_h]\n");
+    expect_stage("v[h:H] = max(r:R) k[h + r]*w[r]*k[h + r]\n");
+    expect_same_outputs();
+    end_edits();
+}
+
 /* What reads itself does so by its new name, in the new order of its axes, where its steps still
  * come first. */
 static void gone_across_in_steps(void **state) {
@@ -378,6 +418,7 @@ int main(void) {
         cmocka_unit_test(made_of_places),
         cmocka_unit_test(made_of_guarded),
         cmocka_unit_test(made_of_padding),
+        cmocka_unit_test(made_of_padded_factor),
         cmocka_unit_test(unpacked),
         cmocka_unit_test(unpacked_for_several),
         cmocka_unit_test(gone_across_in_steps),

@@ -102,6 +102,7 @@ static void sets(void **state) {
         {"tests/te/moved_places.te", "C=2,H=5,W=7,Q=19,K=3", false},
         {"tests/te/padded_within.te", "C=2,O=5,H=5,W=19,R=3,S=2,L=2", false},
         {"tests/te/padded_windows.te", "C=2,H=5,W=19,R=3,S=1", false},
+        {"tests/te/padded_terms.te", "C=2,H=9,K=3,S=1,P=1", false},
         {"tests/te/reflected_steps.te", "C=2,T=19,K=5", false},
         {"tests/te/sampled_grid.te", "C=3,H=7,W=9,P=5,Q=19", true},
         {"examples/te/causal_scores.te", "H=2,S=37,D=5", false},
@@ -356,6 +357,56 @@ static void loops_around_leaves(void **state) {
         if (!found) fail_msg("%s: no sketch with %s", cases[i].path, cases[i].loops);
         at_arena_free(a);
     }
+}
+
+/* Padding that whole terms have is that of what they read, where it cuts lanes. Windows that read
+ * every second element are copied with their padding by default, in rows of few registers. */
+static void padding_of_terms(void **state) {
+    (void)state;
+    enum { FORMS = 3 };
+    static const char *const terms[FORMS] = {
+        "(inside ? x[c, i, j] : 0)*w[c, p, q]", "inside ? x[c, i, j]*w[c, p, q] : 0",
+        "i < 0 || i >= H || j < 0 || j >= H ? 0 : w[c, p, q]*x[c, i, j]"};
+    static const struct {
+        const char *args;
+        bool is_strip;
+    } cases[] = {{"C=5,H=9,S=1", true},
+                 {"C=3,H=9,S=2", true},
+                 {"C=3,H=31,S=2", true},
+                 {"C=2,H=99,S=2", false}};
+    at_arena *a = at_arena_new();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_task *t[FORMS];
+        for (int f = 0; f < FORMS; f++) {
+            t[f] = task_of_text(
+                a, "depthwise.te",
+                at_format(a,
+                          "args C=4, H=8, S=1\nx[C, H, H] : input\nw[C, 3, 3] : weight\n"
+                          "y[c:C, a:(H - 1)/S + 1, b:(H - 1)/S + 1] = sum(p:3, q:3) %s where "
+                          "i = a*S + p - 1, j = b*S + q - 1, "
+                          "inside = 0 <= i && i < H && 0 <= j && j < H\n",
+                          terms[f]),
+                cases[i].args);
+            const int own = at_task_default_sketch(t[f], 16);
+            if (i < 2) check_task(a, t[f]);
+            assert_int_equal(at_task_num_sketches(t[f]), at_task_num_sketches(t[0]));
+            assert_int_equal(own, at_task_default_sketch(t[0], 16));
+            assert_int_equal(!strncmp(at_task_sketch_name(t[f], own), "strip_x_pad", 11),
+                             cases[i].is_strip);
+            for (int k = 0; k < at_task_num_sketches(t[f]); k++)
+                assert_string_equal(at_task_sketch_name(t[f], k), at_task_sketch_name(t[0], k));
+        }
+    }
+    /* Lanes along channels: rows leave out the terms of the border. */
+    const at_task *last = task_of_text(
+        a, "last.te",
+        "args C=32, W=9\nx[W, C] : input\nw[C, 3] : weight\n"
+        "y[v:W, c:C] = sum(r:3) 0 < v + r && v + r <= W ? x[v + r - 1, c]*w[c, r] : 0\n",
+        "");
+    for (int k = 0; k < at_task_num_sketches(last); k++)
+        for (int n = 0; n < at_sketch_of_task(last, k)->num_steps; n++)
+            assert_int_not_equal(at_sketch_of_task(last, k)->steps[n].kind, AT_EDIT_PAD);
+    at_arena_free(a);
 }
 
 /* Padded copies have sketches however many there are of other starts, and what lies within them has
@@ -647,24 +698,16 @@ static void deriving_ends(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(deriving_ends),
-                                       cmocka_unit_test(rows_of_padded_copies),
-                                       cmocka_unit_test(sets),
-                                       cmocka_unit_test(nothing_is_left),
-                                       cmocka_unit_test(sums_in_another_layout),
-                                       cmocka_unit_test(the_right_read),
-                                       cmocka_unit_test(sums_by_phases),
-                                       cmocka_unit_test(zeros_read_twice),
-                                       cmocka_unit_test(dilated_sums_by_phases),
-                                       cmocka_unit_test(several_read),
-                                       cmocka_unit_test(loops_outside_blocks),
-                                       cmocka_unit_test(long_chains),
-                                       cmocka_unit_test(many_layers),
-                                       cmocka_unit_test(terms_of_two_sums),
-                                       cmocka_unit_test(chains_of_neighbours),
-                                       cmocka_unit_test(rows_of_windows),
-                                       cmocka_unit_test(rows_of_copies),
-                                       cmocka_unit_test(conditions_on_points),
-                                       cmocka_unit_test(loops_around_leaves)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deriving_ends),        cmocka_unit_test(rows_of_padded_copies),
+        cmocka_unit_test(padding_of_terms),     cmocka_unit_test(sets),
+        cmocka_unit_test(nothing_is_left),      cmocka_unit_test(sums_in_another_layout),
+        cmocka_unit_test(the_right_read),       cmocka_unit_test(sums_by_phases),
+        cmocka_unit_test(zeros_read_twice),     cmocka_unit_test(dilated_sums_by_phases),
+        cmocka_unit_test(several_read),         cmocka_unit_test(loops_outside_blocks),
+        cmocka_unit_test(long_chains),          cmocka_unit_test(many_layers),
+        cmocka_unit_test(terms_of_two_sums),    cmocka_unit_test(chains_of_neighbours),
+        cmocka_unit_test(rows_of_windows),      cmocka_unit_test(rows_of_copies),
+        cmocka_unit_test(conditions_on_points), cmocka_unit_test(loops_around_leaves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
