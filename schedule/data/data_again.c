@@ -20,6 +20,14 @@ static bool hides(const at_expr *e, const void *unused) {
            at_expr_reads(e);
 }
 
+/* Is it a read at a place that a bound hides? */
+static bool hides_place(const at_expr *e, const void *unused) {
+    bool any = false;
+    for (int i = 0; i < e->nargs && e->op == AT_X_INDEX && !any; i++)
+        any = at_expr_find_value(e->arg[i], hides, unused) != NULL;
+    return any;
+}
+
 int64_t data_again(const data_ruler *r) {
     double work = 1;
     bool any = false;
@@ -27,7 +35,7 @@ int64_t data_again(const data_ruler *r) {
         const at_tensor *t = &r->c->tensors[s];
         double terms = (double)data_elements_of(r, s);
         if (t->role != AT_ROLE_STAGE || !t->body) continue;
-        any |= at_expr_find_value(t->body, hides, NULL) != NULL;
+        any |= at_expr_find_value(t->body, hides, NULL) || at_expr_find(t->body, hides_place, NULL);
         any |= t->num_reduce && at_reduction_is_extreme(t->reduction);
         any |= at_scatter_of(t).axes != 0; /* terms may belong to no place */
         for (int i = t->num_axes; i < axes_of(t); i++)

@@ -11,6 +11,7 @@ enum {
     MOST_ROWS = 4096, /* that get a winner */
     FEW_ROWS = 64,    /* of more rows every other one keeps the winner it was drawn */
     MOST_LESS = 96,   /* units, so that rows have other winners than their neighbours */
+    LEVELS = 7,       /* that rows lie on */
     PIECES = 5        /* of a loop's rest, where places are that are as good, of every other row */
 };
 
@@ -34,10 +35,12 @@ int64_t data_place_of(int64_t n, int64_t terms) {
     return (int64_t)((at - floor(at)) * (double)terms);
 }
 
-/* The winner of a row is row % different units before the end. */
+/* The winner of a row is row % different units before the end, and row % LEVELS levels beyond it.
+ */
 typedef struct winners {
     double end, unit; /* unit: below 0 of the largest, above 0 of the smallest */
     int64_t different;
+    double level; /* else 0: rows themselves lie apart, or need not */
 } winners;
 
 /* Whole numbers that winners alone have: of a few hundred bytes two or three would be the most, and
@@ -52,14 +55,15 @@ static winners among_wholes(const data_rows *r, bool is_high, at_draw *draw) {
     if (range > MOST_RANGE || !spared) return (winners){0};
     at_fill *f = &draw->fill[r->tensor];
     *(is_high ? &f->spared_most : &f->spared_least) = (int)spared;
-    return (winners){data_rows_end(r, is_high, 0), (double)(is_high ? -w.step : w.step), spared};
+    return (winners){data_rows_end(r, is_high, 0), (double)(is_high ? -w.step : w.step), spared, 0};
 }
 
 static winners among(const data_rows *r, bool is_high, double above, at_draw *draw) {
     if (data_rows_are_whole(r)) return among_wholes(r, is_high, draw);
     const at_fill *f = &draw->fill[r->tensor];
+    const double level = above > 0 && !f->row ? above : 0;
     return (winners){data_rows_end(r, is_high, above), is_high ? -f->unit : f->unit,
-                     1 + (int64_t)fmin(MOST_LESS, (f->hi - f->lo) / 4)};
+                     1 + (int64_t)fmin(MOST_LESS, (f->hi - f->lo) / 4), is_high ? level : -level};
 }
 
 static bool is_max(const data_rows *r) {
@@ -73,7 +77,8 @@ static void put(const data_rows *r, const winners *w, int64_t row, int64_t place
     *at_push(r->ruler->arena, &draw->extremes) =
         (at_placed){.tensor = r->tensor,
                     .offset = at,
-                    .value = (float)(w->end + w->unit * (double)(row % w->different) + away)};
+                    .value = (float)(w->end + w->unit * (double)(row % w->different) +
+                                     w->level * (double)(row % LEVELS) + away)};
 }
 
 /* Rows from one with a winner to the next: each element that several rows read stands for one of

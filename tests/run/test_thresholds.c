@@ -477,8 +477,12 @@ static void in_one_lane(void **state) {
                       many[] = "args T=100, K=50\nx[T, K] : input s32\n"
                                "y[t:T, k:K] : s32 = (x[t, k] > 5) ? 1 : 0\n",
                       bytes[] = "args T=12, K=129\nx[T, K] : input u8\n"
-                                "y[t:T, k:K] : u8 = (x[t, k] >= 100) ? 1 : 0\n";
+                                "y[t:T, k:K] : u8 = (x[t, k] >= 100) ? 1 : 0\n",
+                      places[] = "args T=19, H=11\nx[H] : input\n"
+                                 "i[T] : index\ny[t:T] = x[min(i[t] + 5, H - 1)]\n";
     static const laned all[] = {
+        {places, "i[t]", "i[t] + 1", "t", 19, 1},
+        {places, "i[t]", "0", "t", 19, 1},
         {few, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "k", 20, 1},
         {few, "(x[t, k] > 0.3)", "x[t, k] > 0.30000003", "k", 20, 1},
         {few, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "t%16", 16, 5},
@@ -556,6 +560,23 @@ static void added(void **state) {
 }
 
 /* Of centres with many terms few are the nearest to any of random rows. */
+/* The largest of another row is nearly as good where no exponential overflows, whatever the axis.
+ */
+static void of_another_row(void **state) {
+    (void)state;
+    static const subject all[] = {
+        {"args N=2, C=5, P=40\nx[N, C, P] : input\nmost[n:N, p:P] = max(c:C) x[n, c, p]\n"
+         "e[n:N, c:C, p:P] = exp(x[n, c, p] - most[n, p])\n"
+         "total[n:N, p:P] = sum(c:C) e[n, c, p]\n"
+         "out[n:N, c:C, p:P] = e[n, c, p]/total[n, p]\n",
+         {{"most[n, p])", "most[n, max(p - 1, 0)])"},
+          {"most[n, p])", "most[n, min(p + 8, P - 1)])"},
+          {"most[n, p])", "most[n, p == 21 ? 22 : p])"},
+          {"most[n, p])", "most[0, p])"}}},
+    };
+    ALL(all);
+}
+
 static void nearest(void **state) {
     (void)state;
     static const subject all[] = {
@@ -607,6 +628,7 @@ int main(void) {
         cmocka_unit_test(turned),          cmocka_unit_test(elsewhere),
         cmocka_unit_test(in_one_lane),     cmocka_unit_test(of_long_sums),
         cmocka_unit_test(counted),         cmocka_unit_test(beyond_rounding),
-        cmocka_unit_test(added),           cmocka_unit_test(nearest)};
+        cmocka_unit_test(added),           cmocka_unit_test(of_another_row),
+        cmocka_unit_test(nearest)};
     return cmocka_run_group_tests_name("run/thresholds", tests, NULL, NULL);
 }
