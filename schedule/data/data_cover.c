@@ -15,6 +15,7 @@ enum {
 };
 #define LEAST_SHARE 0.75 /* of the largest, of what a winner is multiplied by */
 #define MOST_WORK 0x1p28 /* elements in all runs: some tenths of a second of plain loops */
+#define SMALL_WORK 0x1p20
 
 static int64_t offset_at(const at_cover *x, int64_t row, int64_t place) {
     int64_t offset = x->base;
@@ -106,17 +107,33 @@ static int64_t own_rows(const data_rows *r, at_cover *x) {
     return rows * r->terms > data_elements_of(r->ruler, r->tensor) ? 1 : rows;
 }
 
+/* In how many runs all groups have a winner, in each row or in some. */
+static int64_t take_group(at_cover *x, int64_t group, bool every_row) {
+    const int64_t groups = (x->terms + group - 1) / group;
+    x->group = group;
+    x->between = (groups + x->rows - 1) / x->rows;
+    const int64_t runs = every_row ? groups : x->between;
+    x->runs = AT_COVER_ENDS + runs;
+    return runs;
+}
+
+/* Of small tensors all places of each row have a winner, or every other one. */
+static void refine_groups(at_cover *x, double all) {
+    for (int64_t group = 1; group < LEAST_GROUP; group *= 2)
+        if (all * (double)take_group(x, group, true) <= SMALL_WORK) return;
+    take_group(x, LEAST_GROUP, true);
+}
+
 /* Into groups of as few places as the work allows: all have a winner in each row, or all in some.
  * false: so few would be seen that it is not worth it. */
 static bool find_groups(const data_rows *r, at_cover *x) {
     const double all = all_elements(r->ruler);
     for (int every_row = 1; every_row >= 0; every_row--)
-        for (x->group = LEAST_GROUP; x->group <= (every_row ? VECTOR : MOST_GROUP); x->group *= 2) {
-            const int64_t groups = (x->terms + x->group - 1) / x->group;
-            x->between = (groups + x->rows - 1) / x->rows;
-            const int64_t runs = every_row ? groups : x->between;
-            x->runs = AT_COVER_ENDS + runs;
-            if (x->between > 1 && runs <= MOST_RUNS && all * (double)runs <= MOST_WORK) return true;
+        for (int64_t g = LEAST_GROUP; g <= (every_row ? VECTOR : MOST_GROUP); g *= 2) {
+            const int64_t runs = take_group(x, g, every_row);
+            if (x->between < 2 || runs > MOST_RUNS || all * (double)runs > MOST_WORK) continue;
+            if (g == LEAST_GROUP && every_row) refine_groups(x, all);
+            return true;
         }
     return false;
 }

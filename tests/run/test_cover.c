@@ -81,6 +81,17 @@ static void minimum(void **state) {
     expect_all("y[n:N] = min(k:K) @\nv[n:N] : output = z[n, 0]\n", "x[n, k]", "inf");
 }
 
+/* Of small tensors no place of any row may be left out. */
+static void one_by_one(void **state) {
+    (void)state;
+    static const way all[] = {
+        {"N=5, K=200", "f32", {"n == 3 && k == 101", "n == 0 && k == 98", "n == 4 && k == 71"}},
+        {"N=2, K=150", "f32", {"n == 1 && k == 63", "n == 0 && k == 64", "n == 1 && k == 77"}},
+    };
+    expect_some(all, sizeof all / sizeof *all, "y[n:N] = max(k:K) @\nv[n:N] : output = z[n, 0]\n",
+                "x[n, k]", "-inf");
+}
+
 /* Short rows: the texts take longer. */
 static void made_of_it(void **state) {
     (void)state;
@@ -117,6 +128,7 @@ static void shared(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(maximum), cmocka_unit_test(minimum),
-                                       cmocka_unit_test(made_of_it), cmocka_unit_test(shared)};
+                                       cmocka_unit_test(one_by_one), cmocka_unit_test(made_of_it),
+                                       cmocka_unit_test(shared)};
     return cmocka_run_group_tests_name("run/cover", tests, NULL, NULL);
 }
