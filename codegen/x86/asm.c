@@ -135,6 +135,7 @@ static bool key_of(remembered *key, at_x86_op op, int broadcast, bool zeroing, i
         if (x->kind == AT_ARG_MEM_GATHER || x->kind == AT_ARG_MEM_PLACE) return false;
         if (takes_four(x)) *displacement = (int32_t)x->value, value = limit;
         else if (value <= -limit || value >= limit) return false;
+        if (x->kind == AT_ARG_MEM_ELEMENTS) value |= (int64_t)x->index << 8;
         key->args[i] = (uint64_t)value << 20 | (uint64_t)x->bytes << 12 | (uint64_t)x->reg << 4 |
                        (uint64_t)x->kind;
     }
