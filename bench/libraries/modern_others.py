@@ -41,7 +41,11 @@ try:
         x = numpy.random.randint(0, 256, (256, 256)).astype("u1")
         return lambda: cv2.calcHist([x], [0], None, [256], [0, 256])
 
-    ROWS.update({"median3": median, "histogram_bytes": counts, "border": blur, "planes": planes, "reversed": flipped})
+    def looked_up():
+        x, t = (numpy.random.randint(0, 256, n).astype("u1") for n in (65536, 256))
+        return lambda: cv2.LUT(x, t)
+
+    ROWS.update({"median3": median, "histogram_bytes": counts, "looked_up": looked_up, "border": blur, "planes": planes, "reversed": flipped})
 except ImportError as e:
     print("OpenCV is not there: %s" % e)
 

@@ -79,16 +79,33 @@ static void end_loop(at_builder *b, const at_ir *n, int start, int first_vreg, i
     at_build_emit(b, AT_T_END);
 }
 
+/* How many copies of elements that entries of one list say a turn has, where there are pointers for
+ * as many. */
+static int copies_in_turn(const at_builder *b, const at_ir *n) {
+    enum { TOGETHER = 4, TENSORS = 3 };
+    const at_ir *copy = n->child;
+    if (!n->loop.is_listed || n->loop.is_reduce || at_loop_trips(n) % TOGETHER) return 1;
+    if (copy->next || copy->kind != AT_IR_STMT || copy->stmt.add || copy->stmt.val->op != AT_V_LOAD)
+        return 1;
+    int entries = 0;
+    for (int i = 0; i < copy->stmt.val->at->n; i++)
+        entries += b->l->syms.data[copy->stmt.val->at->t[i].sym].kind != AT_SYM_LOOP;
+    return entries == 1 && b->num_slots + TENSORS + TOGETHER <= AT_TILE_MAX_SLOTS ? TOGETHER : 1;
+}
+
 static void counted_loop(at_builder *b, const at_ir *n) {
     int trip_arg = !at_loop_is_fixed(n) ? trip_argument(b, n) : -1;
     bool *used = AT_NEW_ARRAY(b->l->arena, bool, b->most_slots);
     if (b->num_counted == 16) b->failed = true;
     if (b->failed) return;
     int start = b->ops.len, first_vreg = b->vregs.len;
-    begin_loop(b, n, trip_arg);
-    b->bound[n->loop.sym] = 0;
-    expand(b, n->child);
-    end_loop(b, n, start, first_vreg, 1, used);
+    const int together = copies_in_turn(b, n);
+    begin_loop(b, n, trip_arg)->trip /= together;
+    for (int i = 0; i < together; i++) {
+        b->bound[n->loop.sym] = i;
+        expand(b, n->child);
+    }
+    end_loop(b, n, start, first_vreg, together, used);
     bump_slots(b, n, used, trip_arg >= 0 ? -1 : -at_loop_trips(n), trip_arg);
 }
 

@@ -330,6 +330,42 @@ static bool move(at_x86 *x, const at_tile_op *op) {
     return true;
 }
 
+/* Is it one integer of 8 or 16 bits that the next operation stores as it is? */
+static bool is_copied(const at_tile *t, int i) {
+    const at_tile_op *op = &t->ops[i], *next = op + 1;
+    if (op->kind != AT_T_LOAD || i + 1 == t->num_ops || next->kind != AT_T_STORE) return false;
+    const at_type type = t->slot_type[op->slot];
+    return at_type_of(type)->is_int && at_type_bytes(type) < 4 &&
+           t->slot_type[next->slot] == type && next->a == op->dst && op->lanes == 1 &&
+           next->lanes == 1 && !op->packed && !next->packed && !op->by && !op->bits && !next->bits;
+}
+
+static bool reads(const at_tile_op *op, int r) {
+    const bool takes_a = at_tile_stores(op) || op->kind == AT_T_MOV || op->kind >= AT_T_FMA,
+               takes_b = op->kind == AT_T_SCATTER || op->kind >= AT_T_FMA;
+    return (takes_a && op->a == r) || (takes_b && op->b == r) ||
+           (at_tile_updates(op) && op->dst == r);
+}
+
+/* Registers that nothing but such stores reads: their elements need not pass through them. */
+static uint64_t only_copied(const at_tile *t) {
+    uint64_t copied = 0;
+    for (int i = 0; i < t->num_ops; i++)
+        if (is_copied(t, i)) copied |= AT_BIT(t->ops[i].dst);
+    for (int r = 0; r < t->num_regs; r++)
+        for (int i = 0; i < t->num_ops && copied >> r & 1; i++)
+            if (reads(&t->ops[i], r) && (!i || !is_copied(t, i - 1))) copied &= ~AT_BIT(r);
+    return copied;
+}
+
+static void copy_element(at_x86 *x, const at_tile_op *load, const at_tile_op *store) {
+    const int bytes = (int)at_type_bytes(x->t->slot_type[store->slot]);
+    at_x86_narrow_element(x, load);
+    const at_x86_arg to = at_x86_memory(x, store, bytes);
+    if (bytes == 1) EMIT(x, MOV, to, at_gpr8(AT_X86_SCRATCH));
+    else EMIT(x, MOV, to, at_gpr16(AT_X86_SCRATCH));
+}
+
 bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
     at_x86 x = {.code = {.arena = arena}, .t = t, .set = set};
     nest nests[AT_X86_MAX_NEST];
@@ -340,6 +376,7 @@ bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
     int frame = assign_homes(&x);
     prologue(&x, frame);
     if (set->begin) set->begin(&x);
+    const uint64_t copied = only_copied(t);
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];
         if (op->kind == AT_T_LOOP) loop(&x, i, depth, &nests[depth]), depth++;
@@ -348,6 +385,7 @@ bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
         else if (op->kind == AT_T_INDEX) index_entry(&x, op);
         else if (op->kind == AT_T_SCATTER) set->scatter(&x, op);
         else if (op->kind == AT_T_BUMP) bump(&x, op);
+        else if (is_copied(t, i) && copied >> op->dst & 1) copy_element(&x, op, &t->ops[++i]);
         else if (op->kind >= AT_T_ZIP_LOW) set->zip(&x, op);
         else if (!move(&x, op)) set->vector(&x, op);
     }

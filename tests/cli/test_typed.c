@@ -50,6 +50,8 @@ static void texts_of_types(void **state) {
     static const char *const texts[] = {"parts_of_bytes.te --args N=37",
                                         "parts_of_bytes.te --args N=203",
                                         "padded_bytes.te",
+                                        "looked_up.te",
+                                        "looked_up.te --args N=64,M=8",
                                         "placed_bytes.te",
                                         "placed_bytes.te --args N=37,B=300,C=1",
                                         "padded_halves.te",
@@ -69,6 +71,27 @@ static void texts_of_types(void **state) {
                            sources, texts[i], sets[k], i, k);
             if (strstr(r->err, "failed")) fail_msg("%s %s: %s", texts[i], sets[k], r->err);
         }
+}
+
+/* Elements that a list says one by one go four to a turn, and pointers count elements of the size
+ * that their tensor has, whatever the one before had. */
+static void looked_up(void **state) {
+    (void)state;
+    cli_write("looked_up.te", "args N=64\n"
+                              "w[256] : input s16\n"
+                              "b[256] : input u8\n"
+                              "x[N] : index\n"
+                              "shorts[n:N] : output s16 = w[x[n]]\n"
+                              "bytes[n:N] : output u8 = b[x[n]]\n");
+    const cli_result *r = cli_expect(0, "./autotune show ./looked_up.te --isa avx2 --dump tile");
+    for (const char *at = r->out, *of[] = {"w", "b"}, **k = of; k < of + 2; k++)
+        for (int i = 0; i < 4; i++) {
+            char want[40];
+            snprintf(want, sizeof want, "= %s.1 + 1 * [x.2+%d]", *k, i);
+            if (!(at = strstr(at, want))) fail_msg("%s: %s", want, r->out);
+        }
+    assert_null(strstr(r->out, "[x.2+4]"));
+    cli_expect(0, "./autotune run ./looked_up.te --config default --isa avx2");
 }
 
 /* Numbers of a few bits stay in the entries that they lie in, where few rows need them. */
@@ -330,6 +353,7 @@ int main(void) {
         cmocka_unit_test(large_entries),      cmocka_unit_test(large_quotients),
         cmocka_unit_test(larger_divisors),    cmocka_unit_test(small_rests),
         cmocka_unit_test(negative_words),     cmocka_unit_test(types_in_one_file),
-        cmocka_unit_test(cut_together),       cmocka_unit_test(texts_of_types)};
+        cmocka_unit_test(cut_together),       cmocka_unit_test(looked_up),
+        cmocka_unit_test(texts_of_types)};
     return cmocka_run_group_tests_name("cli/typed", tests, cli_setup, cli_teardown);
 }

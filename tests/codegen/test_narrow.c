@@ -73,14 +73,16 @@ static maker start(at_arena *a, const at_target *target, at_type in, at_type out
     return m;
 }
 
-/* As many lanes as are loaded, and the zeros behind them. */
+/* As many lanes as are loaded, and the zeros behind them, stored once and twice. */
 static void moves(at_arena *a, const at_target *target) {
     for (int i = 0; i < NUM_TYPES; i++)
         for (int n = 1; n <= target->lanes; n++)
-            for (int widens = 0; widens < 2; widens++) {
+            for (int way = 0; way < 4; way++) {
+                const bool widens = way % 2, again = way / 2;
                 maker m = start(a, target, types[i], widens ? AT_S32 : types[i]);
                 add_move(&m, AT_T_LOAD, 1, LEFT, 3, n);
                 add_move(&m, AT_T_STORE, 1, OUT, 5, widens ? target->lanes : n);
+                if (again) add_move(&m, AT_T_STORE, 1, OUT, 64, target->lanes);
                 compare(&m, at_type_of(types[i])->name, n);
             }
 }
