@@ -97,6 +97,7 @@ typedef struct at_target {
 
 struct at_architecture {
     const char *name;
+    bool parts_as_they_stand; /* gcc's "#pragma GCC target" takes a target's parts so */
     const at_target *targets; /* the plainest first */
     int num_targets;
     const char *align_code; /* the assembler's directive before a function, as C has it in a text */

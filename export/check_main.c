@@ -243,9 +243,11 @@ static at_status print_reference(at_arena *a, at_text *out, const at_face *f, co
 
 static at_status print_references(at_arena *a, at_text *out, const at_face *f,
                                   const at_filling *with, int64_t *workspace, at_error *err) {
+    at_begin_as_tuned(out, f->of->kernel);
     AT_TRY(print_reference(a, out, f, plain_reference, with->rule.is_exact, workspace, err));
-    return with->reals.fill ? print_reference(a, out, f, with_limits, false, workspace, err)
-                            : AT_OK;
+    if (with->reals.fill) AT_TRY(print_reference(a, out, f, with_limits, false, workspace, err));
+    at_end_as_tuned(out);
+    return AT_OK;
 }
 
 at_status at_file_checks(at_arena *a, const at_face *kernels, int n, const at_families *families,

@@ -80,6 +80,10 @@ void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t);
 /* supported.c: NAME_supported(). first: of its file, with what all of them share. */
 void at_cpu_test_shared(at_text *out, const at_kernel *k, const char *prefix);
 void at_cpu_test(at_text *out, const at_face *f, const char *prefix);
+/* Around functions that run only where the CPU is known to have the kernel's instructions: gcc
+ * makes them for it, with the flags of the tuner's reference. */
+void at_begin_as_tuned(at_text *out, const at_kernel *k);
+void at_end_as_tuned(at_text *out);
 
 /* emit_file.c: kernels of an instruction set, any of which may have integers or halves. */
 typedef struct at_set {

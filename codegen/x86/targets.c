@@ -160,6 +160,7 @@ static const at_target of_doubles[4] = {
 };
 
 const at_architecture at_x86_64 = {.name = "x86-64",
+                                   .parts_as_they_stand = true,
                                    .targets = targets,
                                    .num_targets = sizeof targets / sizeof *targets,
                                    .align_code = ".align 64,0x90",

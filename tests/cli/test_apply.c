@@ -427,6 +427,27 @@ static void refused(void **state) {
 
 /* A main has run's rule: a kernel that run calls right is right, whatever the compiler makes of it;
  * one with a constant a little off is not. */
+/* What a main compares with is made by gcc as for the tuner: for the kernel's own instructions, and
+ * no product becomes a part of a multiply-add. */
+static void main_as_tuned(void **state) {
+    static const char *const sets[][2] = {{"avx2", "#pragma GCC target(\"avx2,fma\")\n"},
+                                          {"sse2", "#pragma GCC target(\"sse2\")\n"}};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        cli_expect(0,
+                   "./autotune apply dense --args M=4,N=16,K=8 --config default --isa %s --main "
+                   "-o tuned.c --force",
+                   sets[i][0]);
+        const char *c = cli_read("tuned.c"), *begin = strstr(c, "#pragma GCC push_options\n"),
+                   *end = begin ? strstr(begin, "#pragma GCC pop_options\n") : NULL;
+        assert_non_null(end);
+        const char *target = strstr(begin, sets[i][1]), *flag = strstr(begin, "fp-contract=off"),
+                   *reference = strstr(begin, "_reference(void *const buf[]");
+        assert_true(target && target < reference && flag && flag < reference && reference < end);
+        assert_true(strstr(end, "int main(void)") != NULL);
+    }
+}
+
 static void inexact(void **state) {
     (void)state;
     static const char *const pairs[][2] = {{"gnu", "gcc -O3 -march=native"},
@@ -563,6 +584,7 @@ int main(void) {
         cmocka_unit_test(tables_are_made_once),
         cmocka_unit_test(judged_by_its_task),
         cmocka_unit_test(compilers),
+        cmocka_unit_test(main_as_tuned),
         cmocka_unit_test(inexact),
         cmocka_unit_test(alone),
         cmocka_unit_test(steps),
