@@ -102,3 +102,20 @@ void at_html_head(at_text *out, const char *title) {
 }
 
 void at_html_end(at_text *out) { at_text_add(out, "</body>\n</html>\n"); }
+
+static double place_of(const at_svg_axis *x, double number) {
+    return x->left + number / x->to * (x->right - x->left);
+}
+
+void at_svg_add_axis(at_text *out, const at_svg_axis *x) {
+    at_text_addf(out, "<path class=\"axis\" d=\"M%d %dH%d\"/>\n", x->left, x->bottom, x->right);
+    for (int k = 0; k * x->step <= x->to * 1.0001; k++) {
+        const double at = place_of(x, k * x->step);
+        at_text_addf(out,
+                     "<path class=\"axis\" d=\"M%.1f %dv4\"/>"
+                     "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.6g</text>\n",
+                     at, x->bottom, at, x->bottom + 17, k * x->step);
+    }
+    at_text_addf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", x->right,
+                 x->bottom + 33, x->unit);
+}

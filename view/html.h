@@ -15,6 +15,14 @@ void at_html_end(at_text *out);
 /* Best so far over all trials as points, failures marked below, as an SVG element that takes its
  * colours from the style sheet. */
 void at_svg_curve(at_text *out, const at_panel *p, bool seconds);
+/* The axis below an area: pixels from `left` to `right` at the height `bottom`, which stand for
+ * numbers from 0 to `to`; a mark and its number every `step`, and what they count. */
+typedef struct at_svg_axis {
+    int left, right, bottom;
+    double to, step;
+    const char *unit;
+} at_svg_axis;
+void at_svg_add_axis(at_text *out, const at_svg_axis *x);
 /* Rows of samples on one axis, each with its median. */
 typedef struct at_sample_row {
     const char *name;

@@ -29,16 +29,9 @@ static void begin(const picture *c, const char *label) {
 }
 
 static void end(const picture *c) {
-    const double step = at_nice_step(c->to_ms, 8);
-    at_text_addf(c->out, "<path class=\"axis\" d=\"M%d %dH%d\"/>\n", LEFT, c->bottom,
-                 WIDTH - RIGHT);
-    for (int k = 0; k * step <= c->to_ms * 1.0001; k++)
-        at_text_addf(c->out,
-                     "<path class=\"axis\" d=\"M%.1f %dv4\"/>"
-                     "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.6g</text>\n",
-                     px(c, k * step), c->bottom, px(c, k * step), c->bottom + 17, k * step);
-    at_text_addf(c->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">ms</text>\n</svg>\n",
-                 WIDTH - RIGHT, c->bottom + 33);
+    at_svg_add_axis(c->out, &(at_svg_axis){LEFT, WIDTH - RIGHT, c->bottom, c->to_ms,
+                                           at_nice_step(c->to_ms, 8), "ms"});
+    at_text_add(c->out, "</svg>\n");
 }
 
 /* title: what a reader is told of it. */

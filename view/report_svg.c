@@ -27,18 +27,6 @@ static void add_y_axis(const chart *c, double step, const char *unit) {
     at_text_addf(c->out, "<text x=\"0\" y=\"12\">%s</text>\n", unit);
 }
 
-static void add_x_axis(const chart *c, double step, const char *unit) {
-    at_text_addf(c->out, "<path class=\"axis\" d=\"M%d %dH%d\"/>\n", LEFT, c->bottom,
-                 WIDTH - RIGHT);
-    for (int k = 0; k * step <= c->x_to * 1.0001; k++)
-        at_text_addf(c->out,
-                     "<path class=\"axis\" d=\"M%.1f %dv4\"/>"
-                     "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.6g</text>\n",
-                     px(c, k * step), c->bottom, px(c, k * step), c->bottom + 17, k * step);
-    at_text_addf(c->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", WIDTH - RIGHT,
-                 c->bottom + 33, unit);
-}
-
 static double x_of(const at_series *s, int i, bool seconds) {
     return seconds ? s->points.data[i].seconds : s->points.data[i].trial;
 }
@@ -90,7 +78,9 @@ void at_svg_curve(at_text *out, const at_panel *p, bool seconds) {
     c.y_to = at_axis_end(c.y_to, step);
     begin(out, HEIGHT, seconds ? "best so far against seconds" : "best so far against trials");
     add_y_axis(&c, step, p->unit);
-    add_x_axis(&c, fmax(at_nice_step(c.x_to, 6), seconds ? 0 : 1), seconds ? "seconds" : "trials");
+    at_svg_add_axis(out, &(at_svg_axis){LEFT, WIDTH - RIGHT, c.bottom, c.x_to,
+                                        fmax(at_nice_step(c.x_to, 6), seconds ? 0 : 1),
+                                        seconds ? "seconds" : "trials"});
     for (int i = 0; i < p->series.len; i++)
         add_points(&c, p->series.data[i], i % NUM_COLORS, seconds);
     for (int i = p->series.len; i-- > 0;) add_best(&c, p->series.data[i], i % NUM_COLORS, seconds);
