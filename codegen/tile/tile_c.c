@@ -125,15 +125,6 @@ static void place(at_text *out, const at_tile *t, const at_tile_op *op, char pla
  * and is an empty statement. */
 static const char *const forms[AT_T_KIND_COUNT] = {
     [AT_T_PREFETCH] = ";",
-    [AT_T_MOV] = "$d = $a;",
-    [AT_T_FMA] = "$d += $a * $x;",
-    [AT_T_FNMA] = "$d -= $a * $x;",
-    [AT_T_FMS] = "$d = $a * $x - $d;",
-    [AT_T_MUL_ADD] = "$d = $d * $a + $x;",
-    [AT_T_ADD] = "$d = $a + $x;",
-    [AT_T_SUB] = "$d = $a - $x;",
-    [AT_T_MUL] = "$d = $a * $x;",
-    [AT_T_DIV] = "$d = $a / $x;",
     [AT_T_MIN] = "$d = $a < $x ? $a : $x;",
     [AT_T_MAX] = "$d = $a > $x ? $a : $x;",
     [AT_T_SQRT] = "$d = $proot($a);",
@@ -154,7 +145,7 @@ static const char *const forms[AT_T_KIND_COUNT] = {
     [AT_T_TO_FLOAT] = "$d = (float)(int)$pbits($a);",
 };
 
-static const char *form_of(const at_tile_op *op) { return forms[op->kind]; }
+static const char *form_of(const at_tile_op *op) { return at_c_form(forms, op); }
 
 static void load(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_addf(out, "r%d = ", op->dst);

@@ -82,16 +82,9 @@ static void place(at_text *out, const at_tile *t, const at_tile_op *op, char pla
 static const char *const forms[AT_T_KIND_COUNT] = {
     [AT_T_PREFETCH] = "__builtin_prefetch(p$s + $o);",
     [AT_T_CONST] = "$d = $c;",
-    [AT_T_MOV] = "$d = $a;",
     [AT_T_FMA] = "at_fma$f($d, $a, $y);",
-    [AT_T_FNMA] = "$d -= $a * $x;",
-    [AT_T_FMS] = "$d = $a * $x - $d;",
-    [AT_T_MUL_ADD] = "$d = $d * $a + $x;",
     [AT_T_DOT] = "at_$gdot$f($d, $a, $y);",
-    [AT_T_ADD] = "$d = $a + $x;",
-    [AT_T_SUB] = "$d = $a - $x;",
     [AT_T_MUL] = "$d = $a * $x;$r",
-    [AT_T_DIV] = "$d = $a / $x;",
     [AT_T_MIN] = "at_min($d, $a, $v);",
     [AT_T_MAX] = "at_max($d, $a, $v);",
     [AT_T_SCALE] = "at_scale($d, $a, $b, $c);",
@@ -138,7 +131,7 @@ static const char *const narrow[AT_T_KIND_COUNT] = {
 static const char *form_of(const at_tile_op *op) {
     if (op->bits) return narrow[op->kind];
     if (op->halves && at_tile_is_term(op)) return of_halves[op->kind];
-    return op->element && op->kind != AT_T_DOT ? by_lane[op->kind] : forms[op->kind];
+    return op->element && op->kind != AT_T_DOT ? by_lane[op->kind] : at_c_form(forms, op);
 }
 
 /* Whole lanes of a register or of two. */

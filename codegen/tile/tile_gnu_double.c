@@ -56,19 +56,11 @@ static const char *const forms[AT_T_KIND_COUNT] = {
     [AT_T_PREFETCH] = "__builtin_prefetch(p$s + $o);",
     [AT_T_BCAST] = "$d = (double)p$s[$o] - (at_doubles){0};",
     [AT_T_CONST] = "$d = $c - (at_doubles){0};",
-    [AT_T_MOV] = "$d = $a;",
-    [AT_T_FMA] = "$d += $a * $x;",
-    [AT_T_FNMA] = "$d -= $a * $x;",
-    [AT_T_FMS] = "$d = $a * $x - $d;",
-    [AT_T_ADD] = "$d = $a + $x;",
-    [AT_T_SUB] = "$d = $a - $x;",
-    [AT_T_MUL] = "$d = $a * $x;",
-    [AT_T_DIV] = "$d = $a / $x;",
     [AT_T_MIN] = CHOICE("<"),
     [AT_T_MAX] = CHOICE(">"),
 };
 
-static const char *form_of(const at_tile_op *op) { return forms[op->kind]; }
+static const char *form_of(const at_tile_op *op) { return at_c_form(forms, op); }
 
 static void other(at_text *out, const at_tile *t, const at_tile_op *op) {
     switch (op->kind) {

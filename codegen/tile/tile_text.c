@@ -152,6 +152,23 @@ static void index_entry(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, op->by != 1 ? ");\n" : ";\n");
 }
 
+/* Of registers that C computes with as it does with floats: $x is the second operand. */
+static const char *const arithmetic[AT_T_KIND_COUNT] = {
+    [AT_T_MOV] = "$d = $a;",
+    [AT_T_FMA] = "$d += $a * $x;",
+    [AT_T_FNMA] = "$d -= $a * $x;",
+    [AT_T_FMS] = "$d = $a * $x - $d;",
+    [AT_T_MUL_ADD] = "$d = $d * $a + $x;",
+    [AT_T_ADD] = "$d = $a + $x;",
+    [AT_T_SUB] = "$d = $a - $x;",
+    [AT_T_MUL] = "$d = $a * $x;",
+    [AT_T_DIV] = "$d = $a / $x;",
+};
+
+const char *at_c_form(const char *const *forms, const at_tile_op *op) {
+    return forms[op->kind] ? forms[op->kind] : arithmetic[op->kind];
+}
+
 static void statement(at_text *out, const at_tile *t, const at_tile_op *op,
                       const at_tile_style *style) {
     const char *at = style->form(op);

@@ -9,6 +9,9 @@ void at_tile_print(at_text *out, const at_tile *t);
 /* tile_text.c: what the printers of C share. */
 void at_c_float(at_text *out, float x);
 void at_c_constant(at_text *out, const at_tile *t, const at_tile_op *op); /* its number */
+/* The operation's form in a dialect's table, [kind]; where it has none the one of C's arithmetic;
+ * NULL: neither has. */
+const char *at_c_form(const char *const *forms, const at_tile_op *op);
 void at_tile_comment(at_text *out, const at_tile *t); /* which tensors the pointers are */
 void at_tile_scatter_c(at_text *out, const at_tile *t, const at_tile_op *op);
 /* tile_integers.c: macros for integers, once per file. to_int: the instruction that makes integers
