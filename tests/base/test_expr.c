@@ -470,8 +470,25 @@ static void expressions_are_mapped_and_changed(void **state) {
     assert_string_equal(printed(e), "x[i + y[i]]*i + j");
 }
 
+/* Elements of an array are numbered in the order in which nested loops come to them. */
+static void places_of_elements(void **state) {
+    (void)state;
+    const int64_t extent[] = {2, 3, 5};
+    int64_t number = 0, place[3];
+    for (int64_t i = 0; i < extent[0]; i++)
+        for (int64_t j = 0; j < extent[1]; j++)
+            for (int64_t k = 0; k < extent[2]; k++, number++) {
+                assert_int_equal(at_unravel(number, 3, extent, place), 0);
+                assert_true(place[0] == i && place[1] == j && place[2] == k);
+                assert_int_equal(at_unravel(number, 2, extent + 1, place), i);
+                assert_true(place[0] == j && place[1] == k);
+            }
+    assert_int_equal(at_unravel(7, 0, NULL, NULL), 7);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(places_of_elements),
         cmocka_unit_test(expressions_are_searched),
         cmocka_unit_test(expressions_are_walked),
         cmocka_unit_test(expressions_are_mapped_and_changed),
