@@ -14,12 +14,12 @@ enum { AT_CORE_IN_ORDER = 8 }; /* the window of a core whose instructions wait f
 enum { AT_WIDE_LANES = 16 };   /* 512 bits: from there on, the second of two figures counts */
 
 typedef struct at_speeds at_speeds;
-typedef struct at_core {          /* of a CPU, as LLVM names it */
-    const char *names;            /* blanks between */
-    double fma[2], arithmetic[2]; /* multiplications and multiply-adds, all of these: per cycle, of
-                                     up to 256 bits and of 512 */
-    double loads[2], bcasts;      /* whole vectors; one float */
-    double stores[2];
+typedef struct at_core { /* of a CPU, as LLVM names it */
+    const char *names;   /* blanks between */
+    /* Vector instructions per cycle, of up to 256 bits and of 512: multiplications and
+     * multiply-adds; all arithmetic, these included; loads; stores. bcasts: loads of one float into
+     * all lanes, of any length. */
+    double fma[2], arithmetic[2], loads[2], stores[2], bcasts;
     int fma_latency, mul_latency, add_latency; /* cycles */
     double issue;                              /* instructions per cycle */
     double window;                             /* instructions under way at most */
@@ -27,7 +27,7 @@ typedef struct at_core {          /* of a CPU, as LLVM names it */
     double from_l2, from_l3, from_memory;      /* bytes per cycle, at most */
     const char *speeds; /* measured on such a core or one like it: a file's text, which is a table;
                            NULL: none was, and they are worked out (at_speeds_guess) */
-    const char *source;
+    const char *source; /* of these figures: manuals, tables, measurements */
 } at_core;
 const at_core *at_core_find(const char *llvm_name); /* NULL: not known */
 const at_core *at_core_at(int i);                   /* all of them; NULL behind the last */
@@ -62,42 +62,44 @@ struct at_speeds { /* of one instruction set; ns */
     float line_ns[AT_SPEED_LEVELS];   /* 64 bytes in a row, from L1, L2, L3, memory, beside sums */
     float stream_ns[AT_SPEED_LEVELS]; /* the same where hardly anything is done with them; 0: not
                                          known */
-    float beside_ns; /* of a line from L3 where sums take as long as lines come, what is left; 0:
-                        not known */
+    float beside_ns; /* what a line from L3 still adds to sums that take as long as the lines do;
+                        0: not known */
     float alone_ns;  /* how much longer a line from L2 takes whose neighbour is not read; 0: not
                         known */
     float piled_ns;  /* the same of lines a page apart, which push each other out of one place */
     float copy_ns;   /* a vector copied within L1 */
     float run_ns;    /* a run of them begun */
     float turn_ns;   /* a call of a small tile */
-    /* Of sums in memory: a vector added to one; a loop over such begun; until what was added can be
-     * added to again */
+    /* Of sums that lie in memory: adding a vector to a sum; beginning a loop over such sums; the
+     * time until the same sum can be added to again */
     float stored_ns[3];
-    /* A multiply-add that waits for the one before; what was stored by a mask, until it can be
-     * added to again; a multiply-add of one element of a vector that is put together; a load of
-     * one that is not, since it has few elements. 0: not measured. */
+    /* A multiply-add that waits for the one before; the time until a vector that was stored by a
+     * mask can be added to again; a multiply-add for one element of a vector that is put together;
+     * a load of one element where vectors, of few elements, are not. 0: not measured. */
     float waits_ns[AT_SPEED_WAITS];
 };
 typedef struct at_speed_table { /* of one machine */
     char cpu[64], flags[256], version[32];
-    double measured_s; /* since the epoch; 0: it is one that was built in */
-    int64_t cache_bytes[3];
-    float latency_ns[AT_SPEED_LEVELS];
+    double measured_s;                 /* since the epoch; 0: the table is one that was built in */
+    int64_t cache_bytes[3];            /* L1, L2, L3 */
+    float latency_ns[AT_SPEED_LEVELS]; /* of a load from L1, L2, L3, memory */
     at_speeds sets[AT_SPEED_SETS];
     int num_sets;
 } at_speed_table;
 
-/* Measured once on such a core or one like it (core.c, files of an architecture); where that
- * lacks the set, or core is NULL, on the first that has it; NULL: there is none. */
+/* Speeds that were measured on such a core or one like it (core.c, files of an architecture); where
+ * that table lacks the instruction set, or core is NULL, those of the first core that has it; NULL:
+ * there are none. */
 const at_speeds *at_speeds_built_in(const char *isa, const at_core *core);
-/* Of a core that was never measured, from what is known of it; core NULL: of its kind. */
+/* Speeds of a core that was never measured, from the facts of the core; core NULL: from the target
+ * alone. */
 void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *out);
-/* Fills what was not measured: between its neighbours, or like a guess. */
+/* Fills the speeds that were not measured, between their neighbours or as at_speeds_guess does. */
 void at_speeds_complete(at_speeds *s, const at_target *target);
-/* Which row of narrow_ns is of so many elements; -1: they fill a register. */
+/* The row of narrow_ns for vectors of so many elements; -1: they fill a register. */
 int at_speeds_width(const at_target *target, int64_t elements);
 const at_speeds *at_speed_table_find(const at_speed_table *t, const char *isa); /* NULL */
-/* One JSON object. Reading refuses what is no such table: AT_E_INPUT with the member. */
+/* As one JSON object. AT_E_INPUT: the object is no such table; the text names the member. */
 void at_speed_table_print(at_text *out, const at_speed_table *t);
 at_status at_speed_table_read(const at_json *json, at_speed_table *out, at_error *err);
 
@@ -158,9 +160,9 @@ const at_bound *at_bound_of(at_arena *a, const at_lowered *p, const at_machine *
 typedef struct at_estimate {
     double ns; /* of one run, of the busiest thread: the sum of what follows */
     double sums_ns, copies_ns, memory_ns;
-    double alone_ns;   /* where one of the threads does all */
+    double alone_ns;   /* of one thread that does all of it */
     double calls;      /* of tiles */
-    double sum_calls;  /* of those, of tiles that sum */
+    double sum_calls;  /* of tiles that sum */
     double operations; /* multiply-adds and other arithmetic on vectors, as at_work counts them */
     double bytes[3];   /* brought from L2, L3, memory */
     bool waits;        /* a sum lies in memory after every few terms, where each rounds it */
@@ -184,8 +186,8 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
 /* p: built, not necessarily verified; a program at the same place as one before is that one filled
  * anew, as at_builds_program does. false: it is beyond what is estimated (loops too many). */
 bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out);
-/* Leaves of the last one that were worked out, since with these numbers, and with what others
- * touch, they were not known from points before. */
+/* How many leaves of the last program were worked out, since no point before had the same numbers
+ * and the same accesses of other leaves. */
 int at_estimate_new_leaves(const at_estimator *e);
 
 #endif

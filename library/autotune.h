@@ -10,15 +10,15 @@
  *
  * Link with -lautotune (pkg-config --cflags --libs autotune). docs/library.md has the whole of it.
  *
- * ERRORS. A function that gives an int gives an at_lib_code; one that gives a pointer gives NULL
- * where it failed, one that gives a count or an index, -1. at_lib_error has the text then, unless
- * the function only asks of a kernel. No mistake of a caller ends the program; running out of
- * memory does, and a fault of the library's own.
+ * ERRORS. A function that returns an int returns an at_lib_code. Where it failed, a function that
+ * returns a pointer returns NULL, one that returns a count or an index -1. at_lib_error has the
+ * text then, unless the function only asks of a kernel. No mistake of a caller ends the program;
+ * running out of memory does, and a fault of the library's own.
  *
- * OWNERSHIP. What a function named _new, _read or _load gives is the caller's, who gives it to the
- * _free of its kind. The at_lib is freed last; tasks, logs and kernels in any order before. Texts
- * and structs belong to what they were asked of, and live until that is freed, where nothing else
- * is said. Texts that are given are copied.
+ * OWNERSHIP. The caller owns the handle that a function named _new, _read or _load returns, and
+ * frees it with the _free of its kind. The at_lib is freed last; tasks, logs and kernels in any
+ * order before. Texts and structs belong to the handle that they were asked of, and live until that
+ * handle is freed, where nothing else is said. Texts that the caller passes are copied.
  *
  * THREADS. A handle, with what was made of it, is for one thread at a time; handles share nothing,
  * so that each thread may have its own. From any thread at any time: at_lib_cancel, a kernel's
@@ -68,12 +68,12 @@ enum at_lib_code {
 AT_LIB_PUBLIC const char *at_lib_version(void); /* "1.0.0" */
 AT_LIB_PUBLIC at_lib *at_lib_new(void);
 AT_LIB_PUBLIC void at_lib_free(at_lib *lib); /* NULL is fine, as for every _free */
-/* Why the last call that failed with this handle did: one line, where no source is quoted. "" where
- * none has failed. Until the next call that fails. */
+/* Why the last call that failed with this handle failed: one line, where no source is quoted; ""
+ * where none has failed. The text lives until the next call that fails. */
 AT_LIB_PUBLIC const char *at_lib_error(const at_lib *lib);
 AT_LIB_PUBLIC int at_lib_error_code(const at_lib *lib);
-/* Who is told warnings, and what is being done where it takes a while; NULL: nobody, as at first.
- * The text lives until message returns, which must not use the handle. */
+/* message hears warnings, and what is being done where it takes a while; NULL: nobody does, as at
+ * first. The text lives until message returns, which must not use the handle. */
 AT_LIB_PUBLIC void at_lib_on_message(at_lib *lib, void (*message)(void *ctx, const char *text),
                                      void *ctx);
 /* The program that runs candidates: an absolute path of the autotune-worker, or of the autotune, of
@@ -127,7 +127,8 @@ AT_LIB_PUBLIC int at_lib_knob_count(const at_lib_task *task);
 AT_LIB_PUBLIC int at_lib_knob_at(at_lib_task *task, int i, at_lib_knob *out);
 /* {"index": 5, "code_hash": null, "entity": [...]}, until the next at_lib_entity or at_lib_best. */
 AT_LIB_PUBLIC const char *at_lib_entity(at_lib_task *task, int64_t index);
-/* Of such JSON, of which the entity counts, or of "default". */
+/* The index of a configuration: JSON as of at_lib_entity, of which the entity counts, or "default".
+ */
 AT_LIB_PUBLIC int64_t at_lib_index(at_lib_task *task, const char *entity);
 
 /* ---- tuning -------------------------------------------------------------------------------- */
@@ -135,7 +136,8 @@ AT_LIB_PUBLIC int64_t at_lib_index(at_lib_task *task, const char *entity);
 typedef struct at_lib_progress {
     int64_t done, total;      /* trials; total: at most */
     int64_t answered, failed; /* of those done: known from the log; not valid */
-    /* The last trial: its configuration, its end (0: valid, else AutoTVM's number), its speed. */
+    /* The last trial: its configuration, its end (0: valid, else AutoTVM's error number), its
+     * speed. */
     int64_t index;
     int error_no;
     double gflops;
@@ -159,7 +161,7 @@ AT_LIB_PUBLIC int at_lib_set_tuner(at_lib_task *task, at_lib_next_fn *next,
  * valid configuration. AT_LIB_INTERRUPTED: what was measured until then is in the log. */
 AT_LIB_PUBLIC int at_lib_tune(at_lib_task *task, const char *log, at_lib_progress_fn *progress,
                               void *ctx);
-/* Ends a search that is under way, from any thread or from a signal handler. */
+/* Ends a search that is under way. Any thread may call it, and a signal handler. */
 AT_LIB_PUBLIC void at_lib_cancel(at_lib_task *task);
 
 /* ---- logs ---------------------------------------------------------------------------------- */
@@ -219,7 +221,8 @@ typedef struct at_lib_tensor {
 } at_lib_tensor;
 AT_LIB_PUBLIC int at_lib_tensor_count(const at_lib_kernel *kernel);
 AT_LIB_PUBLIC int at_lib_tensor_at(const at_lib_kernel *kernel, int i, at_lib_tensor *out);
-/* What elements of an index, or of an input of s64 or bool, are accepted; AT_LIB_USAGE: any. */
+/* The least and the largest element that is accepted of an index, or of an input of s64 or bool.
+ * AT_LIB_USAGE: the tensor takes any. */
 AT_LIB_PUBLIC int at_lib_tensor_range(const at_lib_kernel *k, int i, int64_t *least, int64_t *most);
 
 /* Of a kernel named `kernel`, whose prototypes at_lib_prototype spells:

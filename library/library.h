@@ -1,8 +1,8 @@
 /* library/library.h: what the files behind autotune.h share. Every public function begins
  * with at_lib_enter and ends with at_lib_leave; in between, numbers are read, written and rounded
  * as everywhere in this program, whatever the caller's locale and floating-point state are. */
-#ifndef AT_ENGINE_LIBRARY_H
-#define AT_ENGINE_LIBRARY_H
+#ifndef AT_LIBRARY_H
+#define AT_LIBRARY_H
 
 #include "engine/engine.h"
 #include "library/autotune.h"
@@ -33,24 +33,24 @@ struct at_lib_task {
     volatile int stop;
 };
 
-/* What the caller had. */
+/* The caller's locale and floating-point state. */
 typedef struct at_lib_state {
     locale_t locale;
     fenv_t floating;
 } at_lib_state;
 void at_lib_enter(at_lib *lib, at_lib_state *s);
 void at_lib_leave(at_lib *lib, const at_lib_state *s);
-/* Around what is the caller's. */
+/* Around a call of the caller's own function, which finds the caller's state. */
 void at_lib_out(const at_lib *lib);
 void at_lib_in(const at_lib *lib);
 
-/* The exit code; s is not AT_OK: lib->error tells it from now on. */
+/* The at_lib_code of a status; from now on lib->error is err, where s is not AT_OK. */
 int at_lib_code_of(at_lib *lib, at_status s, const at_error *err);
-/* The caller's mistake. */
+/* A mistake of the caller's: AT_LIB_USAGE, with this text in lib->error. */
 int at_lib_misuse(at_lib *lib, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* at_warn_fn of a handle: in the caller's own state. */
 void at_lib_tell(void *lib, const char *text);
-/* Absolute path; AT_E_USAGE: what the environment names is none. */
+/* The worker's absolute path. AT_E_USAGE: the path that was named is none, or no program. */
 at_status at_lib_worker(const at_lib *lib, const char **out, at_error *err);
 /* The engine's options of a task, for this call. AT_E_USAGE */
 at_engine_options at_lib_options(at_lib_task *t);

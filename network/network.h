@@ -136,7 +136,7 @@ typedef struct at_net_node {
 /* NULL: the node has none of this name that is of this kind: what is usual holds. */
 const at_net_attribute *at_net_attribute_find(const at_net_node *n, const char *name,
                                               at_net_attribute_kind kind);
-/* A whole number that the node says, or, where it says none, this one. */
+/* The whole number of an attribute; `otherwise` where the node has no such attribute. */
 int64_t at_net_int(const at_net_node *n, const char *name, int64_t otherwise);
 /* Does the text read input k? Sizes that it is written with do not count. */
 bool at_net_reads(const at_net_node *n, int k);
@@ -152,7 +152,7 @@ typedef struct at_net {
     struct at_net_file *file;
 } at_net;
 
-/* Of all constants that nodes read, each once. */
+/* The bytes of all constants that nodes read, each constant once. */
 int64_t at_net_weights_bytes(const at_net *net);
 
 /* Names of the inputs and outputs of a network. */
@@ -196,22 +196,23 @@ double at_net_element(at_net_type t, const void *data, int64_t i);
 int64_t at_net_element_int(at_net_type t, const void *data, int64_t i);
 /* "i[2, 5]": element i of the value, for messages; owned by a. */
 const char *at_net_element_name(at_arena *a, const at_net_value *v, int64_t i);
-/* Stores x there, as ONNX's Cast does. */
+/* Stores x as element i of data, as ONNX's Cast does. */
 void at_net_store(at_net_type t, void *data, int64_t i, double x);
 
-/* Floats of 16 bits as floats, or the other way around; false: these are other types. */
+/* Converts elements from floats of 16 bits to float32, or back; false: the types are others. */
 bool at_net_widen(at_net_type from, const void *x, at_net_type to, void *y, int64_t elements);
-/* How far an output of this type may be from x since it is rounded: of types below float32; else 0.
- */
+/* How far an output of this type may be from x because its type rounds more than float32 does; 0:
+ * it does not. */
 double at_net_type_rounds(at_net_type t, double x);
 
 /* A node's computation: its text behind declarations. What is constant is a weight, unless the text
  * reads it as an index. */
 at_status at_net_computation(at_arena *a, const at_net *net, const at_net_node *n, at_compute **out,
                              at_error *err);
-/* Its text. */
+/* Appends the text of that computation. */
 void at_net_add_computation(at_text *out, const at_net *net, const at_net_node *n);
-/* The text of all of it: inputs and outputs, nodes, sizes, constants. texts: computations, too. */
+/* Appends the network as text: inputs and outputs, nodes, sizes, constants. texts: the nodes'
+ * computations, too. */
 void at_net_print(at_text *out, const at_net *net, bool texts);
 void at_net_add_shape(at_text *out, at_net_type type, int rank, const int64_t *dims);
 
@@ -222,10 +223,12 @@ typedef struct at_net_reference at_net_reference;
 /* AT_E_INTERRUPTED once *stop (may be NULL) is set. */
 at_status at_net_reference_new(const at_net *net, const volatile int *stop, at_net_reference **out,
                                at_error *err);
-/* inputs: of each of the graph's, elements of its type. outputs: of each, elements in a. */
+/* inputs: the elements of each input of the graph, in its type. outputs: those of each output, in
+ * double, which live in a. */
 at_status at_net_reference_run(at_net_reference *r, const void *const *inputs, at_arena *a,
                                double **outputs, const volatile int *stop, at_error *err);
-/* How far elements are from those that they should be, beyond what their type rounds. */
+/* How far the elements of an output are from the expected ones, beyond what their type rounds; in
+ * the output's own unit. */
 typedef struct at_net_distance {
     double most; /* infinite where an element is no number */
     double
@@ -241,6 +244,7 @@ at_status at_net_reference_moved(at_net_reference *r, const void *const *inputs,
                                  double *const *outputs, at_net_distance *moved,
                                  const volatile int *stop, at_error *err);
 void at_net_reference_free(at_net_reference *r); /* NULL is fine */
+/* Of x, the elements of v, from the expected ones. */
 at_net_distance at_net_distance_of(const at_net_value *v, const double *x, const double *expected);
 
 #endif

@@ -21,7 +21,8 @@ void at_products(const float *a, const float *b, float *out, int64_t rows, int64
 bool at_tcc_init(char *error, size_t error_size);
 /* Where code lies: of the job in hand, and of the anchor, which stays. */
 typedef enum at_arena_no { AT_ARENA_JOB, AT_ARENA_ANCHOR, AT_ARENA_COUNT } at_arena_no;
-/* How it ended, and text. What was compiled there before is overwritten. */
+/* Compiles the job's text there, over what was compiled before. Returns how that ended, with the
+ * compiler's message in error. */
 at_job_end at_tcc_load(const at_job *job, at_arena_no number, at_code *code, char *error,
                        size_t error_size);
 /* What was compiled last for a job, its tiles aside, as it lies there; and such a copy put back to
@@ -30,7 +31,7 @@ const void *at_tcc_text(size_t *size_bytes);
 bool at_tcc_put(const at_job *job, const void *text, size_t size_bytes);
 /* The tile of the current job that holds this address, or -1; for the crash handler. */
 int at_tcc_blob_at(uint64_t address, int64_t *offset);
-/* Of the file job->object_fd, which it takes. */
+/* Loads the shared object job->object_fd, which it takes. */
 at_job_end at_so_load(const at_job *job, at_code *code, char *error, size_t error_size);
 void at_so_unload(at_code *code);
 

@@ -25,13 +25,13 @@ const at_cpu *at_cpu_facts(void); /* measured once */
 int at_vector_set(const char *name);     /* -1: this architecture has none of that name */
 const char *at_vector_set_name(int set); /* NULL: there is no such number */
 bool at_cpu_has_set(int set);            /* and its registers are saved by the system */
-/* And does what it has beside others take no longer than multiply-adds for as much? */
+/* And are the instructions that it adds to other sets as fast as multiply-adds for the same work?
+ */
 bool at_cpu_has_fast_set(int set);
 int at_cpu_best_set(void); /* of the sets that have more than dot products beside others */
 
 /* CPUs that kernels run on: one of each core that this process may use, the preferred one and then
- * the last first. Writes at most
- * max of them and returns how many there are, at least 1. */
+ * the last first. Writes at most max of them and returns how many there are, at least 1. */
 int at_cpu_cores(int *cpus, int max);
 int at_cpu_core_of(int cpu); /* the first of the CPUs that are this core */
 /* This thread no longer runs on the cores that kernels of so many threads do, its workers start as
@@ -46,13 +46,15 @@ void at_par_for(int threads, void (*body)(long i, int thread, void *context), lo
 
 /* ---- this core, right now (peak.c, latency.c) ------------------------------------------------ */
 
-/* The FMA peak of the caller's core and of others, in about 10 ms. */
+/* The FMA peak, in GFLOP/s of f32, of the cores that so many threads run on, the caller's among
+ * them; measured in about 10 ms. */
 double at_peak_gflops(int vector_set, int threads);
-/* The peak of dot products: of bf16 where the set has them, else of bytes; 0: it has none. */
+/* The peak of dot products, in 1e9 products and sums per second: of bf16 where the set has them,
+ * else of bytes; 0: it has none. */
 double at_peak_dot_gops(int vector_set, int threads);
-/* Of one multiply-add of vectors that waits for the one before; 0: the set has none. */
+/* The time of one multiply-add of vectors that waits for the one before; 0: the set has none. */
 double at_chain_ns(int vector_set);
-/* Of one load that waits for the one before, anywhere in so many bytes; at most 64 MB. */
+/* The time of one load that waits for the one before, anywhere in so many bytes; at most 64 MB. */
 double at_latency_ns(int64_t bytes);
 
 /* ---- who else uses this core (probe.c) --------------------------------------------------------
@@ -90,8 +92,8 @@ typedef struct at_core_seen {
 } at_core_seen;
 /* false: this thread may not be there. */
 bool at_core_watch(int cpu, int64_t ns, const at_reach *reach, at_core_seen *out);
-/* That of n CPUs of which others take the least, each watched for so long; the first, if it makes
- * no difference. */
+/* The one of n CPUs whose time other programs take the least of, each watched for so long; the
+ * first, if it makes no difference. */
 int at_quieter_core(const int *cpus, int n, int64_t ns, const at_reach *reach);
 /* From now on this core is the first of at_cpu_cores, and the one that workers are on, for this
  * thread. */

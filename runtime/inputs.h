@@ -19,8 +19,7 @@ at_status at_store_reserve(at_store *s, const char *what, int64_t size_bytes, in
                            at_error *err);
 void *at_store_at(at_store *s, int64_t offset); /* valid until the next reserve */
 
-/* ---- weights of the user's (input.c, input_sparse.c, npy.c, npz.c, mtx.c)
- * -------------------------
+/* ---- weights of the user's (input.c, input_sparse.c, npy.c, npz.c, mtx.c) --------------------
  *
  * Formats: NumPy's arrays, SciPy's sparse matrices (save_npz of bsr, csr, coo), Matrix Market. */
 

@@ -79,13 +79,13 @@ typedef struct at_job {
      * not known, copied every time. */
     int64_t data_version;
     int64_t workspace_bytes; /* the worker's: 64-byte aligned, poisoned before the check run */
-    /* Of the large numbers that the workspace holds before runs with other data and before timing:
-     * 1 is what a maximum would keep, -1 a minimum; 0: both, mixed. */
+    /* The sign of the large numbers that the workspace holds before runs with other data and before
+     * timing: 1, which a maximum would keep; -1, which a minimum would; 0: both, mixed. */
     int unwritten_sign;
     int data_set;    /* inside the worker: 0, or which other data the job is for, from 1 on */
-    bool is_foreign; /* somebody's own: it may keep what it sees from call to call */
+    bool is_foreign; /* the kernel is somebody's own C: it may keep what it sees between calls */
     int threads;
-    int vector_set; /* its own: the clock that is watched beside a sample is the one it has */
+    int vector_set; /* of the kernel: the clock beside a sample is watched with its instructions */
     /* Checking: outputs lie in memory of the worker's own, filled with NaN before the first run,
      * and are afterwards compared with the expected values at expected_offset[] in the store (one
      * per OUT buffer, in order): equal bit by bit but for -0 == 0; has_limits: each within a limit

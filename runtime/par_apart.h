@@ -12,8 +12,8 @@ bool at_par_apart_begin(at_par *par, const at_job *job, const at_place *places, 
                         int64_t late_ns);
 bool at_par_apart_end(char *error, size_t error_size);
 
-/* Runs the kernel so, and checks it (job_steps.c); not where that would take too much of the job's
- * time limit. run_ns: what a run with all threads takes. */
+/* Runs the kernel with such turns and checks it (job_steps.c); not where that would take too much
+ * of the job's time limit. run_ns: what a run with all threads takes. */
 at_job_end at_job_run_apart(const at_inside *in, const at_job *job, const at_place *places,
                             int64_t run_ns, at_run *r, at_outcome *out);
 

@@ -44,9 +44,9 @@ typedef struct at_schedulable {
     at_task *task;                  /* with the default arguments; NULL as long as it is untried */
 } at_schedulable;
 
-/* Not tried yet: a row whose texts may be wrong. Of `like` everything counts but functions of the
- * row and the task. It lives in a and borrows texts and values, but no lists of these; where a text
- * is NULL, the value is printed. */
+/* Not tried yet: a row whose texts may be wrong. Everything of `like` is taken but the functions of
+ * its row and its task. It lives in a and borrows texts and values, but no lists of these; where a
+ * text is NULL, the value is printed. */
 at_schedulable *at_schedulable_untried(at_arena *a, const at_schedulable *like);
 /* The same with the name of a task, and its numbers as arguments: "N=1, H=56", "[N, H]". Texts and
  * tuples are in its definitions already, as what they evaluated to. */
@@ -125,7 +125,7 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
 
 /* "split mul k into k0 k1 by tile_k", "split mul k into k0:4 k1:16" (edits.c). */
 void at_edit_print(at_text *out, const at_edit *e);
-/* The same line read; texts live in a. AT_E_INPUT at its line of `what`. */
+/* Reads such a line; texts live in a. AT_E_INPUT names its line. */
 at_status at_edit_parse(at_arena *a, at_lex *l, at_edit *out, at_error *err);
 int at_edit_num_names(const at_edit *e);
 /* How long an axis of a stage is, as text; NULL: it has no such axis. */

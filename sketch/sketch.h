@@ -34,7 +34,7 @@ at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *
 at_status at_task_of_record(at_arena *a, const char *task, const at_json *args, at_task **out,
                             at_error *err);
 
-/* What sketch i of a task was derived as; NULL: it was not. */
+/* Sketch i of a task as rules derived it; NULL: somebody wrote it. */
 const at_sketch *at_sketch_of_task(const at_task *t, int i);
 
 /* ---- .te files (te_file.c) ------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ typedef struct at_ansor {
     const char *workload;               /* its name */
     const at_template_row *computation; /* as the workload has it, with the record's numbers */
     at_schedulable *program;            /* the record's, of one configuration */
-    const char *notes;                  /* what the tree has not of it, a line each */
+    const char *notes;                  /* what of the record the tree lacks, a line each */
     double cost_s;                      /* mean; 0: it failed */
 } at_ansor;
 
@@ -94,7 +94,7 @@ typedef struct at_ansor {
  * (CA):
  * ...", an unknown workload, a tree that breaks a rule. */
 at_status at_ansor_read(at_arena *a, const char *line, size_t length, at_ansor *out, at_error *err);
-/* What is told of a line without its steps. */
+/* The part of a record that can be told without its steps. */
 typedef struct at_ansor_head {
     const char *key; /* of the workload: ["matmul_add", 16, 16, 32] */
     double cost_s;   /* mean; 0: it failed */
