@@ -36,8 +36,8 @@ void at_net_find_whole(at_net *net);
 /* How a value's elements lie in memory for a kernel, or for a part in whole numbers. */
 at_net_type at_net_kept_type(const at_net *net, int v, bool whole);
 
-/* orders.c: does it read the channels of a place, which data say, side by side? Where a row of
- * places fills a vector, lanes go along the row. */
+/* orders.c: does the node sample a picture at places that its data name, by lanes along channels?
+ * Where a row of places fills a vector, lanes go along the row. */
 bool at_net_samples_channels(const at_net *net, const at_net_node *n);
 /* [value] the first value of its group, which convolutions and what goes
  * with them read and make and in which channels may lie last; -1: it is in none. */
@@ -106,7 +106,7 @@ typedef struct at_net_cut {
 } at_net_cut;
 /* The value whose memory has this one's elements; *offset (may be NULL): how many are before. */
 int at_net_root(const at_net_cut *cut, int v, int64_t *offset);
-/* So many elements does the memory of a value have that lies in no other. */
+/* How many elements the memory of a value has, which lies in no other value's. */
 int64_t at_net_elements_in_memory(const at_net_cut *cut, int v);
 
 /* How a node stands to the part before it. By rule a part goes on element by element, as long as
@@ -151,11 +151,11 @@ const char *at_net_part_name(at_arena *a, const char *title, const char *text);
 /* What several files of the graph ask. */
 int at_net_first_output(const at_net_node *n);                     /* that is wanted */
 bool at_net_op_is(const at_net_node *n, const char *const *names); /* NULL ends the names */
-/* Kernels alone make and read the value, as numbers. readers: of at_net_readers. */
+/* Do kernels alone make and read the value, as numbers? readers: of at_net_readers. */
 bool at_net_is_of_kernels(const at_net *net, const at_int_list *readers, int v);
 /* [value] the nodes that read it, each once. */
 const at_int_list *at_net_readers(at_arena *a, const at_net *net);
-/* The one node that reads a value; -1: not one alone does, or it is an output. */
+/* The only node that reads a value; -1: none or several do, or the value is an output. */
 int at_net_only_reader(const at_net *net, const at_int_list *readers, int v);
 /* Input k, if it is there and is a constant of floats; else NULL. */
 const at_net_value *at_net_float_input(const at_net *net, const at_net_node *n, int k);

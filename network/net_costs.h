@@ -20,12 +20,14 @@ typedef struct at_net_costs {
     AT_VEC(at_net_cost) of;
     at_error *err;
 } at_net_costs;
-/* is_asked: it is estimated also where the log has nothing of it; else it is infinite then. */
+/* The costs of a part. is_asked: they are estimated also where the log has no record of the part;
+ * else the estimate is infinite then. */
 at_status at_net_cost_of(at_net_costs *c, const at_net_cut *cut, const at_net_part *p,
                          bool is_asked, at_net_cost *out);
-/* What the log says, or what is estimated, by seconds for an estimated second. */
+/* The logged time; where there is none the estimate, times per_estimate: measured seconds for an
+ * estimated one. */
 double at_net_cost_seconds(const at_net_cost *c, double per_estimate);
-/* What the parts of a cut take that the other has not. */
+/* The time of the parts of a cut that the other cut does not have. */
 at_status at_net_cost_beside(at_net_costs *c, const at_net_cut *cut, const at_net_cut *other,
                              double per_estimate, double *out);
 /* Another cut is taken where it takes less than this share: estimates are no measurements. */

@@ -7,7 +7,7 @@
 
 #define AT_NET_MEMORY_SHARE 0.75 /* as of a worker's */
 
-/* Outputs of some inputs, as they should be. */
+/* The outputs that a network should have for some inputs. */
 typedef struct at_net_truth {
     at_arena *arena;
     const at_net *net;
@@ -22,7 +22,7 @@ typedef struct at_net_truth {
     const volatile int *stop;
 } at_net_truth;
 
-/* What is said of an output. */
+/* How exact an output is. */
 typedef enum at_net_verdict {
     AT_NET_RIGHT,           /* within the limit */
     AT_NET_ILL_CONDITIONED, /* beyond, but as near as one more rounding of every number is */
@@ -45,7 +45,7 @@ at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, at_net_
                                double *sum, at_error *err);
 /* A distance from an output over its root mean square, where that is something. */
 at_net_distance at_net_over_rms(const at_net_truth *t, int output, at_net_distance x);
-/* Fills moved. */
+/* Fills t->moved. */
 at_status at_net_truth_moved(at_net_truth *t, at_error *err);
 
 /* exact.c: while an output is beyond the limit, parts are computed in other ways, the part first

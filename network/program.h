@@ -19,9 +19,9 @@ enum { AT_NET_MOST_WAYS = 4, AT_NET_MOST_CHOICES = 3 * AT_NET_MOST_WAYS };
 typedef struct at_net_choice {
     at_selection selection; /* template, task and configuration */
     int way;
-    double time_s;       /* in the network; 0: not known */
-    double in_network_s; /* as it was measured there; 0: it was not */
-    bool is_default;     /* the log says nothing of it */
+    double time_s;       /* of a run in the network; 0: not known */
+    double in_network_s; /* the same as measured there; 0: it was not */
+    bool is_default;     /* the configuration without tuning: the log has none of the way */
 } at_net_choice;
 /* Plain C of a part in whole numbers. */
 typedef struct at_net_whole {
@@ -77,7 +77,7 @@ typedef struct at_net_storage {
     int value; /* the one whose memory it is; -1: a kernel's scratch */
     at_net_type type;
     int64_t elements, bytes;
-    int first, last; /* steps */
+    int first, last; /* the first and the last step that needs it */
     int over;        /* the storage whose memory it takes when that ends; -1: none */
     at_net_place place;
 } at_net_storage;
@@ -110,12 +110,13 @@ typedef struct at_net_program {
     AT_VEC(at_net_storage) storages;
     AT_VEC(at_net_step) steps;
     int64_t workspace_bytes, least_bytes; /* least: the largest sum of what lives at once */
-    char *weights; /* what the kernels want of constants, in the order of its first use */
+    char *weights; /* constants as the kernels want them, in the order of their first use */
     int64_t weights_bytes;
     int threads;          /* the most that a part runs on */
-    bool without_weights; /* they are counted, but not packed: it is looked at and not run */
+    bool without_weights; /* weights are counted, but not packed: the program is looked at, not run
+                           */
     int num_tunable;      /* kernels that have ways */
-    int num_tuned;        /* of them, whose configuration is from a log */
+    int num_tuned;        /* kernels whose configuration is from a log */
 } at_net_program;
 
 typedef struct at_net_build {
@@ -133,15 +134,15 @@ typedef struct at_net_build {
 /* Operations of all parts of this kernel, 0 where they are not counted. */
 double at_net_kernel_flops(const at_net_kernel *k);
 
-/* Rewrites and cuts a network: its kernels and their ways are known. Then, a configuration is
- * chosen for each and all is prepared: it is ready to run. The net lives longer. Ended by
- * at_net_program_free, on failure too. */
+/* _plan rewrites and cuts a network, and finds its kernels and their ways. _new also chooses a
+ * configuration for each kernel and prepares all: the program is ready to run. Borrows the net,
+ * which lives longer. Ended by at_net_program_free, on failure too. */
 at_status at_net_program_plan(const at_net *net, const at_net_build *b, at_net_program *out,
                               at_error *err);
 at_status at_net_program_new(const at_net *net, const at_net_build *b, at_net_program *out,
                              at_error *err);
 void at_net_program_free(at_net_program *p);
-/* Another of a kernel's choices; when all are as they should be, at_net_prepare makes the program
+/* Takes another of a kernel's choices. When all choices are made, at_net_prepare makes the program
  * ready to run again. */
 at_status at_net_recompile(at_net_program *p, const at_net_build *b, int kernel, int choice,
                            at_error *err);
@@ -152,8 +153,8 @@ at_status at_net_prepare(at_net_program *p, at_error *err);
 at_status at_net_program_run(const at_net_program *p, const void *const *inputs,
                              void *const *outputs, void *workspace, at_error *err);
 
-/* Processor time of this process, or, of a program on several threads, of a clock; times of
- * networks are differences of it. */
+/* Seconds of this process's processor time, or, of a program on several threads, of a clock; times
+ * of networks are differences of two such. */
 double at_net_seconds(const at_net_program *p);
 /* The same as at_net_program_run; steps_s[i], of each step, becomes the time that the step took
  * where that time is less. */

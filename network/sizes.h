@@ -13,11 +13,11 @@ typedef struct at_net_sizes {
     int n;
 } at_net_sizes;
 bool at_net_is_size(double x); /* a whole number that --dim takes */
-/* Of the option --dim: batch=1,4,8,seq=128. AT_E_USAGE: it has no such form, or lists of two sizes.
- * Without a list n is 1, and dims[0] the text itself, which may be NULL. */
+/* Reads the option --dim: batch=1,4,8,seq=128. AT_E_USAGE: it has another form, or lists values of
+ * two sizes. Without a list n is 1, and dims[0] the text itself, which may be NULL. */
 at_status at_net_sizes_of(at_arena *a, const char *dims, at_net_sizes *out, at_error *err);
 
-/* The option for a size that is not listed. */
+/* The text of --dim for a value of the size that is not listed; owned by a. */
 const char *at_net_dims_at(at_arena *a, const at_net_sizes *s, int64_t size);
 
 /* How the values of a network change with one of its sizes. */
