@@ -1,11 +1,13 @@
 /* codegen/tile/tile_group.c: stores to every second, third or fourth float that together fill all
- * of them become stores of whole registers, where the target puts lanes of two registers together:
+ * of them become stores of whole registers and their rest, where the target puts lanes of two
+ * registers together:
  *
  *     store [y+0] 2*i, r0;  store [y+1] 2*i, r1   ->   store [y+0], r2;  store [y+8], r3
  *
  * Four that lie beside each other in longer rows become stores of four elements of each row. They
  * stand where the last of them stood. */
 #include "codegen/tile/tile_build.h"
+#include "codegen/tile/tile_pick.h"
 #include "codegen/tile/tile_zip.h"
 
 #include <string.h>
@@ -18,12 +20,26 @@ typedef struct { /* operations, the first of which goes to the least address */
 
 static int tensor_of(const at_builder *b, int slot) { return b->slots[slot].tensor; }
 
-/* Does an operation touch what the group stores to, or change a register that was stored? */
-static bool meets(const at_builder *b, const at_tile_op *op, int tensor, const int *stored, int n) {
+/* Have two stores by one pointer no element in common? */
+static bool are_apart(const at_tile_op *x, const at_tile_op *y) {
+    if (x->slot != y->slot || x->packed || y->packed) return false;
+    return x->off >= y->off + at_tile_span(y) || y->off >= x->off + at_tile_span(x) ||
+           (x->times && x->times == y->times && (x->off - y->off) % x->times);
+}
+
+/* Does an operation touch what earlier stores of the group, at these places of the body, go to, or
+ * change a register that was stored? */
+static bool meets(const at_builder *b, const at_tile_op *op, const int *stores, int n) {
+    const at_tile_op *ops = b->ops.data;
+    const int tensor = tensor_of(b, ops[stores[0]].slot);
+    bool is_apart = op->kind == AT_T_STORE;
     if (op->kind == AT_T_PREFETCH) return false;
-    for (int i = 0; i < n && at_tile_defines(op); i++)
-        if (op->dst == stored[i]) return true;
-    return at_build_reads(b, op, tensor) || (op->slot >= 0 && tensor_of(b, op->slot) == tensor);
+    for (int i = 0; i < n; i++) {
+        if (at_tile_defines(op) && op->dst == ops[stores[i]].a) return true;
+        is_apart &= are_apart(op, &ops[stores[i]]);
+    }
+    return !is_apart &&
+           (at_build_reads(b, op, tensor) || (op->slot >= 0 && tensor_of(b, op->slot) == tensor));
 }
 
 /* Where the store of the same kind to this place stands in the body; -1: nowhere. */
@@ -49,7 +65,7 @@ static bool fills(const at_builder *b, const at_tile_op *op) {
 static bool can_join(const at_builder *b, const at_tile_op *op) {
     const at_target *t = b->l->target;
     const bool is_wide = at_type_bytes(b->l->tensors[tensor_of(b, op->slot)].type) == 4;
-    return fills(b, op) || (op->times >= MOST_APART && is_wide &&
+    return fills(b, op) || (op->times >= MOST_APART && is_wide && op->lanes == t->lanes &&
                             (t->lanes == MOST_APART ? t->joins_fours : t->gnu_insert != NULL));
 }
 
@@ -57,9 +73,7 @@ static bool can_join(const at_builder *b, const at_tile_op *op) {
 static bool find_group(const at_builder *b, int i, int from, int to, store_group *g) {
     const at_tile_op *op = &b->ops.data[i];
     int first = i;
-    if (op->kind != AT_T_STORE || op->times < 2 || op->lanes != b->l->target->lanes ||
-        !can_join(b, op))
-        return false;
+    if (op->kind != AT_T_STORE || op->times < 2 || !can_join(b, op)) return false;
     g->last = i;
     for (int k = 0; k < members_of(op); k++) {
         int at = g->op[k] = k ? store_at(b, op, op->off + k, from, to) : i;
@@ -67,12 +81,12 @@ static bool find_group(const at_builder *b, int i, int from, int to, store_group
         if (at < first) first = at;
         if (at > g->last) g->last = at;
     }
-    int stored[MOST_APART], n = 0;
+    int stores[MOST_APART], n = 0;
     for (int j = first; j < g->last; j++) {
         bool is_one = false;
         for (int k = 0; k < members_of(op); k++) is_one |= g->op[k] == j;
-        if (is_one) stored[n++] = b->ops.data[j].a;
-        else if (meets(b, &b->ops.data[j], tensor_of(b, op->slot), stored, n)) return false;
+        if (is_one) stores[n++] = j;
+        else if (meets(b, &b->ops.data[j], stores, n)) return false;
     }
     return true;
 }
@@ -144,7 +158,7 @@ static void store_group_of(at_builder *b, const at_tile_op *old, const store_gro
     const at_tile_op *first = &old[g->op[0]];
     int v[MOST_APART], whole[MOST_APART], n = members_of(first);
     const bool filled = fills(b, first);
-    const int lanes = b->l->target->lanes;
+    const int lanes = b->l->target->lanes, all = n * first->lanes;
     bool same = true;
     for (int k = 0; k < n; k++) {
         v[k] = whole[k] = old[g->op[k]].a;
@@ -154,10 +168,11 @@ static void store_group_of(at_builder *b, const at_tile_op *old, const store_gro
     if (!same && merges) merge(b, v, n, whole);
     else if (!same) at_build_interleave(b, v, n, whole);
     if (!same && filled && lanes == 8) order_halves(b, whole, n);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < n && (!filled || k * lanes < all); k++) {
         at_tile_op *op = at_build_emit(b, AT_T_STORE);
         *op = *first;
         op->times = 0;
+        if (filled) op->lanes = (uint8_t)(all - k * lanes < lanes ? all - k * lanes : lanes);
         op->a = (int16_t)whole[k];
         op->off = first->off + (int64_t)k * (filled ? lanes : first->times);
         op->fours = filled || lanes == MOST_APART ? 0 : MOST_APART * first->times;

@@ -102,6 +102,35 @@ static void groups(void **state) {
     }
 }
 
+/* So are several registers of each part, and the first lanes of one. */
+static void wide_and_narrow_groups(void **state) {
+    (void)state;
+    static const struct {
+        const char *sizes;
+        int whole[2], rest[2], apart[2]; /* of avx2, avx512 */
+    } cases[] = {
+        {"P=8000 p0=500 p1=16", {4, 2}, {0, 0}, {0, 0}},
+        {"P=8000 p0=250 p1=32", {8, 4}, {0, 0}, {0, 0}},
+        {"P=6000 p0=1000 p1=6", {1, 0}, {1, 1}, {0, 0}},
+        {"P=7000 p0=500 p1=14", {3, 1}, {1, 1}, {0, 0}}, /* 8 and 6 lanes; 14 */
+    };
+    for (int i = 0; i < 8; i++) {
+        const int k = i % 2;
+        at_arena *a = at_arena_new();
+        const program p = {
+            "groups", cases[i / 2].sizes,
+            "x[P, 2] : input\ny[p:P, c:2] = c == 0 ? x[p, 0] - x[p, 1] : x[p, 0] + x[p, 1]\n",
+            "p0, c:unroll, p1:vec =>\n    @y = {p0, p1}/p, c\n"};
+        const at_tile *t = tile_of(a, &p, k ? "avx512" : "avx2");
+        const int whole = count_all(t, is_store), apart = count_all(t, is_store_apart),
+                  rest = count_all(t, is_other_store) - apart;
+        if (whole != cases[i / 2].whole[k] || rest != cases[i / 2].rest[k] ||
+            apart != cases[i / 2].apart[k])
+            fail_msg("case %d: %d whole, %d of first lanes, %d apart", i, whole, rest, apart);
+        at_arena_free(a);
+    }
+}
+
 /* A running sum along the parts reads each part once it is stored: they are no group. */
 static void read_between(void **state) {
     (void)state;
@@ -308,6 +337,7 @@ static void loops_that_never_run(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(flat),
                                        cmocka_unit_test(groups),
+                                       cmocka_unit_test(wide_and_narrow_groups),
                                        cmocka_unit_test(read_between),
                                        cmocka_unit_test(cut_copies),
                                        cmocka_unit_test(from_last_to_first),
