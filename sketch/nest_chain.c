@@ -13,6 +13,14 @@
  *     h, w, q => @out = h, w // q   ->       h, r:unroll, w1:vec => @a = h, {w0, w1}/w // r
  *                                            h, q:unroll, w1:vec => @out = h, {w0, w1}/w // q
  *
+ * Several such rows are one turn where they are short, so that a stage's tile makes all of them,
+ * one below the other or, where they read some of the same, beside each other. Where an index takes
+ * the last axis in groups of a few elements, lanes are the same of each group (nest_lanes.c):
+ *
+ *     h0:para =>
+ *         a_w0, h1:unroll, a_w1:vec => @a = {h0, h1}/h, {a_w0, a_w1}/w
+ *         h1, w_g0, w_i:unroll, w_g1:vec => @out = {h0, h1}/h, {w_g0, w_g1, w_i}/w
+ *
  * What has no axis in common with its readers, as where windows go along rows first and then across
  * them, ends a chain of its own before theirs. Stages of a chain that are as long and read some of
  * the same stand in the same loops, so that this is loaded once. */
@@ -23,6 +31,7 @@ typedef struct group {
     int first;         /* whose loops they are */
     bool *has;         /* [tensor] it is one of them */
     const char *inner; /* the innermost loop that is neither written out nor lanes; NULL: none */
+    bool has_rows;     /* rows of a turn stand below that, written out */
 } group;
 
 typedef struct chain {
@@ -31,6 +40,7 @@ typedef struct chain {
     nest_members in;      /* which ones */
     bool *is_shared;      /* [axis of the last] all stages go through it together */
     const char *loop;     /* the last one around all stages */
+    int rows;             /* the axis of the last that this is of, whose rows a turn makes; -1 */
     AT_VEC(group) groups; /* the last of the tree first */
 } chain;
 typedef AT_VEC(chain) chains;
@@ -76,20 +86,13 @@ static bool is_moved(const at_expr *e, const void *unused) {
     return e->op == AT_X_ADD || e->op == AT_X_SUB;
 }
 
-static bool is_divided(const at_expr *e, const void *unused) {
-    (void)unused;
-    return e->op == AT_X_DIV || e->op == AT_X_MOD;
-}
-
 /* Does a stage, or what is computed there, read a tensor beside its own place? */
 static bool reads_windows(const at_compute *c, int stage, int tensor) {
     int num;
     const at_expr *const *reads = at_compute_reads(c, stage, &num);
     for (int i = 0; i < num; i++)
         for (int d = 0; reads[i]->ref == tensor && d < reads[i]->nargs; d++)
-            if (at_expr_find(reads[i]->arg[d], is_moved, NULL) &&
-                !at_expr_find(reads[i]->arg[d], is_divided, NULL))
-                return true;
+            if (at_expr_find(reads[i]->arg[d], is_moved, NULL)) return true;
     return false;
 }
 
@@ -139,16 +142,33 @@ static bool joins(chain *c, int t, bool in_columns) {
     return false;
 }
 
+static bool has_groups(const sketch_state *s, int t) {
+    return !s->facts->compute->tensors[t].num_reduce && nest_has_groups(s, t);
+}
+
+/* Can lanes go along the last axis of a stage, whatever indices divide? */
+static bool suits_lanes(const sketch_state *s, int t) {
+    const at_tensor *x = &s->facts->compute->tensors[t];
+    for (int k = x->num_axes - 1; k < x->num_axes + x->num_reduce; k++)
+        if (s->facts->of[t].divisor[k] && !has_groups(s, t)) return false;
+    return true;
+}
+
 /* Dot products are worth a tile of their own. */
 static bool suits(const sketch_state *s, int t) {
     const at_compute *c = s->facts->compute;
-    return nest_may_join(s, t) && tile_sums_are_short(s, t) && !tile_dot_terms(c, &c->tensors[t]) &&
-           s->facts->of[t].num_accesses && c->tensors[t].num_axes && !at_recurrence_of(c, t).steps;
+    return nest_may_stand_beside(s, t) && suits_lanes(s, t) && tile_sums_are_short(s, t) &&
+           !tile_dot_terms(c, &c->tensors[t]) && s->facts->of[t].num_accesses &&
+           c->tensors[t].num_axes && !at_recurrence_of(c, t).steps;
 }
 
 static void add_chain(sketch_state *s, int last, chains *all) {
     const int axes = s->facts->compute->tensors[last].num_axes;
-    chain c = {.s = s, .last = last, .num = 1, .is_shared = AT_NEW_ARRAY(s->arena, bool, axes)};
+    chain c = {.s = s,
+               .last = last,
+               .num = 1,
+               .is_shared = AT_NEW_ARRAY(s->arena, bool, axes),
+               .rows = -1};
     nest_open_members(&c.in, s, last);
     for (int k = 0; k < axes; k++) c.is_shared[k] = true;
     *at_push(s->arena, all) = c;
@@ -177,55 +197,90 @@ static int loops_of(const chain *c, int t, int axis, at_leaf_digit *d) {
     return at_tree_digits(c->s->tree, stage, axis, d);
 }
 
-/* Of the last axis: what goes over lanes, and lanes. */
+/* Of the last axis: what goes over lanes, what a group has, or NULL, and lanes. */
 static at_status split_lanes(chain *c, int t, const char **parts) {
     at_leaf_digit d[AT_TREE_MOST_DIGITS];
     const at_tensor *x = tensor_of(c, t);
     const int n = loops_of(c, t, x->num_axes - 1, d);
-    parts[0] = d[0].piece;
-    parts[1] = d[n - 1].piece;
-    return n == 1 ? sketch_split_lanes(c->s, x->name, d[0].piece, parts) : AT_OK;
+    if (n == 1 && has_groups(c->s, t)) return nest_split_into_groups(c->s, t, parts);
+    const char *two[] = {d[0].piece, d[n - 1].piece};
+    if (n == 1) AT_TRY(sketch_split_lanes(c->s, x->name, d[0].piece, two));
+    parts[0] = two[0], parts[1] = NULL, parts[2] = two[1];
+    return AT_OK;
 }
 
-/* Below loops that stand already: reductions, which are written out, and lanes. */
-static at_status make_lanes(chain *c, int t, const char *lanes, at_edit *order, int n) {
+/* The loop of the rows that a turn of the loops around all makes; NULL: it makes one. */
+static const char *rows_of(const chain *c, int t) {
+    at_leaf_digit d[AT_TREE_MOST_DIGITS];
+    if (c->rows < 0) return NULL;
+    return d[loops_of(c, t, c->in.axis_of[t][c->rows], d) - 1].piece;
+}
+
+/* Below loops that stand already: reductions, what is left of the rows, or NULL, and the elements
+ * of a group, all written out, and lanes. */
+static at_status make_lanes(chain *c, int t, const char *const *parts, const char *rows,
+                            at_edit *order, int n) {
     const at_tensor *x = tensor_of(c, t);
-    const int all = x->num_axes + x->num_reduce;
+    const int all = x->num_axes + x->num_reduce, first = n;
     for (int k = x->num_axes; k < all; k++) order->names[n++] = x->axes[k].name;
-    order->names[n++] = lanes;
+    if (rows) order->names[n++] = rows;
+    if (parts[1]) order->names[n++] = parts[1];
+    order->names[n++] = parts[2];
     if (n > 1) AT_TRY(sketch_step(c->s, order));
-    for (int k = x->num_axes; k < all; k++)
-        AT_TRY(sketch_mark(c->s, x->name, x->axes[k].name, AT_ANN_UNROLL));
-    return sketch_mark(c->s, x->name, lanes, AT_ANN_VEC);
+    for (int k = first; k < n - 1; k++)
+        AT_TRY(sketch_mark(c->s, x->name, order->names[k], AT_ANN_UNROLL));
+    return sketch_mark(c->s, x->name, parts[2], AT_ANN_VEC);
 }
 
 /* Below the loops around all: the stage's other axes, then its lanes; a group of its own. */
-static at_status make_own(chain *c, int t, const char *const *lanes, at_edit *order, int n) {
+static at_status make_own(chain *c, int t, const char *const *parts, at_edit *order, int n) {
     at_leaf_digit d[AT_TREE_MOST_DIGITS];
     const int last = tensor_of(c, t)->num_axes - 1;
+    const char *const rows = rows_of(c, t);
     group g = {.first = t,
-               .has = AT_NEW_ARRAY(c->s->arena, bool, c->s->facts->compute->num_tensors)};
+               .has = AT_NEW_ARRAY(c->s->arena, bool, c->s->facts->compute->num_tensors),
+               .has_rows = rows && nest_shares_rows(c->s, t, c->in.axis_of[t][c->rows], true)};
+    if (rows && !g.has_rows) g.inner = order->names[n++] = rows;
     for (int k = 0; k < last; k++)
         if (!is_shared(c, t, k) && loops_of(c, t, k, d)) g.inner = order->names[n++] = d[0].piece;
-    if (!is_shared(c, t, last)) g.inner = order->names[n++] = lanes[0];
+    if (!is_shared(c, t, last)) g.inner = order->names[n++] = parts[0];
     g.has[t] = true;
     *at_push(c->s->arena, &c->groups) = g;
-    return make_lanes(c, t, lanes[1], order, n);
+    return make_lanes(c, t, parts, g.has_rows ? rows : NULL, order, n);
+}
+
+/* As many rows are one turn by default as stay near the core. */
+static at_status split_rows(chain *c, int axis, const char **loop) {
+    enum { MOST = 4 };
+    const at_tensor *x = tensor_of(c, c->last);
+    const double near = ROWS_LEAD_MOST_SHARED / kept_of(c);
+    const int n = near < 1 ? 1 : near < MOST ? (int)near : MOST;
+    const char *parts[2];
+    if (c->num == 1 || axis < 0 || c->is_shared[x->num_axes - 1]) return AT_OK;
+    AT_TRY(sketch_split_by(c->s, x->name, x->axes[axis].name, "1 2 4 8 16",
+                           (at_part_limit){.wide = n, .narrow = n}, parts));
+    c->rows = axis;
+    *loop = parts[0];
+    return AT_OK;
 }
 
 static at_status make_last(chain *c) {
     const at_tensor *x = tensor_of(c, c->last);
-    const char *lanes[2], *first = NULL;
+    const char *parts[3], *rows = NULL, *first = NULL;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
-    int n = 0;
-    AT_TRY(split_lanes(c, c->last, lanes));
+    int n = 0, axis = -1;
+    for (int k = 0; k < x->num_axes - 1; k++)
+        if (c->is_shared[k] || c->s->facts->of[c->last].extent[k] > 1)
+            axis = c->is_shared[k] ? k : -1;
+    AT_TRY(split_lanes(c, c->last, parts));
+    AT_TRY(split_rows(c, axis, &rows));
     for (int k = 0; k < x->num_axes; k++) {
         if (!c->is_shared[k]) continue;
-        c->loop = k < x->num_axes - 1 ? x->axes[k].name : lanes[0];
+        c->loop = k == c->rows ? rows : k < x->num_axes - 1 ? x->axes[k].name : parts[0];
         if (!first && c->s->facts->of[c->last].extent[k] > 1) first = c->loop;
         order.names[n++] = c->loop;
     }
-    AT_TRY(make_own(c, c->last, lanes, &order, n));
+    AT_TRY(make_own(c, c->last, parts, &order, n));
     return sketch_mark(c->s, x->name, first ? first : order.names[0], AT_ANN_PARA);
 }
 
@@ -263,7 +318,7 @@ static bool reads_same(const chain *c, int t, const group *g) {
 static at_status put(chain *c, int t) {
     const bool *reads = sketch_readers(c->s, t, NULL);
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = tensor_of(c, t)->name};
-    const char *lanes[2];
+    const char *parts[3];
     int at = -1, before = c->last;
     group *beside = NULL;
     for (int i = 0; i < c->groups.len; i++)
@@ -271,7 +326,9 @@ static at_status put(chain *c, int t) {
             if (c->groups.data[i].has[u] && reads[u]) at = i, before = u;
     for (int i = at + 1; i < c->groups.len; i++) {
         group *g = &c->groups.data[i];
-        if (g->inner && are_as_long(c, t, g->first) && reads_same(c, t, g)) beside = g;
+        if (g->inner && are_as_long(c, t, g->first) && reads_same(c, t, g) &&
+            !has_groups(c->s, t) && !has_groups(c->s, g->first))
+            beside = g;
     }
     const int last = c->groups.len - 1;
     if (at < last && are_parallel(c, t, c->groups.data[last].first))
@@ -279,12 +336,12 @@ static at_status put(chain *c, int t) {
     AT_TRY(sketch_put(c->s, AT_EDIT_NEST, order.stage, true,
                       tensor_of(c, beside ? beside->first : before)->name,
                       beside ? beside->inner : c->loop));
-    AT_TRY(split_lanes(c, t, lanes));
+    AT_TRY(split_lanes(c, t, parts));
     if (beside) {
         beside->has[t] = true;
-        return make_lanes(c, t, lanes[1], &order, 0);
+        return make_lanes(c, t, parts, beside->has_rows ? rows_of(c, t) : NULL, &order, 0);
     }
-    AT_TRY(make_own(c, t, lanes, &order, 0));
+    AT_TRY(make_own(c, t, parts, &order, 0));
     const group own = c->groups.data[last + 1];
     for (int i = last + 1; i > at + 1; i--) c->groups.data[i] = c->groups.data[i - 1];
     c->groups.data[at + 1] = own;

@@ -56,7 +56,7 @@ bool nest_is_read_within(nest_members *m, int stage) {
     return is_read;
 }
 
-bool nest_may_join(const sketch_state *s, int stage) {
+bool nest_may_stand_beside(const sketch_state *s, int stage) {
     const at_tensor *x = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     if (!at_facts_has_leaf(s->facts, stage) || x->is_packing || x->is_places || f->is_written ||
@@ -64,7 +64,15 @@ bool nest_may_join(const sketch_state *s, int stage) {
         tile_list_of(s, stage) >= 0)
         return false;
     for (int k = 0; k < x->num_axes + x->num_reduce; k++)
-        if (x->axes[k].begin || f->divisor[k]) return false;
+        if (x->axes[k].begin) return false;
+    return true;
+}
+
+bool nest_may_join(const sketch_state *s, int stage) {
+    const at_tensor *x = &s->facts->compute->tensors[stage];
+    if (!nest_may_stand_beside(s, stage)) return false;
+    for (int k = 0; k < x->num_axes + x->num_reduce; k++)
+        if (s->facts->of[stage].divisor[k]) return false;
     return true;
 }
 

@@ -141,11 +141,13 @@ static at_status split_rows_of_tile(sketch_state *s, int stage, int axis, at_par
 
 /* Vectors of a row that rows up to so many further along axis k read, too; windows: another of
  * their reads. */
-static bool reads_again(const at_stage_facts *f, const at_access *x, int k, int axes,
+static bool reads_again(const at_stage_facts *f, const at_access *x, int k, int axes, int all,
                         bool windows) {
     const int last = axes - 1;
     if (!x->known || x->stride[last] == AT_FACTS_ANYWHERE || x->stride[last] == 0) return false;
     if (x->stride[k] == 0) return !windows;
+    for (int r = axes; r < all; r++)
+        if (x->stride[r] == x->stride[k] && x->stride[k] != AT_FACTS_ANYWHERE) return true;
     for (const at_access *y = f->access; y < f->access + f->num_accesses; y++) {
         const int64_t apart = y->origin - x->origin;
         bool alike = y->known && y->tensor == x->tensor;
@@ -167,19 +169,24 @@ static bool calls_once(const at_expr *e, const void *axes) {
     return at_facts_calls(e, NULL) && at_expr_uses(e, a->lanes) && !at_expr_uses(e, a->rows);
 }
 
+bool nest_shares_rows(const sketch_state *s, int stage, int axis, bool only_windows) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    if (f->extent[axis] <= 1 || sketch_is_step(s, stage, axis)) return false;
+    bool any = at_expr_find(t->body, calls_once, &(row_axes){axis, t->num_axes - 1});
+    for (int i = 0; i < f->num_accesses && !any; i++)
+        any = reads_again(f, &f->access[i], axis, t->num_axes, t->num_axes + t->num_reduce,
+                          only_windows);
+    return any;
+}
+
 /* The last axis but vectors' whose rows read, or work out, some of the same; -1: there is none.
  * What all rows read counts only where rows are long and nothing else is computed. */
 static int shared_rows(const sketch_state *s, int stage) {
     const bool windows = has_short_rows(s, stage) || sketch_stages(s) > 1;
-    const at_stage_facts *f = &s->facts->of[stage];
-    const at_tensor *t = &s->facts->compute->tensors[stage];
-    for (int k = t->num_axes - 2; k >= 0; k--) {
-        if (f->extent[k] <= 1 || sketch_is_step(s, stage, k)) continue;
-        if (at_expr_find(t->body, calls_once, &(row_axes){k, t->num_axes - 1})) return k;
-        for (int i = 0; i < f->num_accesses; i++)
-            if (reads_again(f, &f->access[i], k, t->num_axes, windows)) return k;
-    }
-    return -1;
+    int k = s->facts->compute->tensors[stage].num_axes - 2;
+    while (k >= 0 && !nest_shares_rows(s, stage, k, windows)) k--;
+    return k;
 }
 
 /* One axis, which is long: a call of a tile for each vector costs as much as the vector. */
@@ -261,7 +268,7 @@ void sketch_place_left(sketch_states *states) {
 /* ---- in groups ------------------------------------------------------------------------------- */
 
 /* Points and their channels that become one axis lie side by side: that takes no groups. */
-static bool has_groups(const sketch_state *s, int stage) {
+bool nest_has_groups(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = t->num_axes - 1;
@@ -271,21 +278,27 @@ static bool has_groups(const sketch_state *s, int stage) {
            f->inner[last] <= MOST_LANE_STEP && f->extent[last] >= LEAST_GROUPS * f->inner[last];
 }
 
-at_status nest_make_groups(sketch_state *s, int stage, const nest_choice *c) {
+at_status nest_split_into_groups(sketch_state *s, int stage, const char **parts) {
     /* A part of a part has no tail of its own. */
     static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 64"};
     static const at_part_limit limits[] = {{0}, {.vectors = 2}};
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    const int last = c->vec;
-    const char *group, *within, *parts[2];
-    AT_TRY(sketch_split_groups(s, stage, last, &group, &within));
-    AT_TRY(sketch_split(s, t->name, group, 2, &spec, limits, parts));
-    at_edit order = {
-        .kind = AT_EDIT_ORDER, .stage = t->name, .names = {parts[0], within, parts[1]}};
+    const char *group, *within, *of[2];
+    AT_TRY(sketch_split_groups(s, stage, t->num_axes - 1, &group, &within));
+    AT_TRY(sketch_split(s, t->name, group, 2, &spec, limits, of));
+    parts[0] = of[0], parts[1] = within, parts[2] = of[1];
+    return AT_OK;
+}
+
+at_status nest_make_groups(sketch_state *s, int stage, const nest_choice *c) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    AT_TRY(nest_split_into_groups(s, stage, order.names));
     AT_TRY(sketch_step(s, &order));
-    AT_TRY(sketch_mark(s, t->name, within, AT_ANN_UNROLL));
-    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC));
-    return sketch_mark(s, t->name, sketch_first_before(s, stage, last, parts[0]), AT_ANN_PARA);
+    AT_TRY(sketch_mark(s, t->name, order.names[1], AT_ANN_UNROLL));
+    AT_TRY(sketch_mark(s, t->name, order.names[2], AT_ANN_VEC));
+    return sketch_mark(s, t->name, sketch_first_before(s, stage, c->vec, order.names[0]),
+                       AT_ANN_PARA);
 }
 
 static bool is_plain(const sketch_state *s, int stage) {
@@ -294,7 +307,7 @@ static bool is_plain(const sketch_state *s, int stage) {
 }
 
 void nest_find_groups(const sketch_state *s, int stage, nest_choices *out) {
-    if (is_plain(s, stage) && has_groups(s, stage))
+    if (is_plain(s, stage) && nest_has_groups(s, stage))
         nest_add_axis(out, s, stage, s->facts->compute->tensors[stage].num_axes - 1);
 }
 
