@@ -69,15 +69,19 @@ static bool has_lanes(const chain *c) {
     return true;
 }
 
-/* How many elements of all stages but the last does a turn of the loops around make? */
+/* How many elements of a stage does a turn of the loops around make? */
+static double row_of(const chain *c, int t) {
+    double own = c->is_shared[tensor_of(c, c->last)->num_axes - 1] ? TILE_COLUMNS : 1;
+    for (int k = 0; k < tensor_of(c, t)->num_axes; k++)
+        if (!is_shared(c, t, k)) own *= (double)c->s->facts->extents[t][k];
+    return own;
+}
+
+/* How many of all stages but the last? */
 static double kept_of(const chain *c) {
     double kept = 0;
-    for (int t = 0; t < c->last; t++) {
-        double own = c->is_shared[tensor_of(c, c->last)->num_axes - 1] ? TILE_COLUMNS : 1;
-        for (int k = 0; k < tensor_of(c, t)->num_axes; k++)
-            if (!is_shared(c, t, k)) own *= (double)c->s->facts->extents[t][k];
-        if (c->in.is_member[t]) kept += own;
-    }
+    for (int t = 0; t < c->last; t++)
+        if (c->in.is_member[t]) kept += row_of(c, t);
     return kept;
 }
 
@@ -232,6 +236,20 @@ static at_status make_lanes(chain *c, int t, const char *const *parts, const cha
     return sketch_mark(c->s, x->name, parts[2], AT_ANN_VEC);
 }
 
+/* Do sums of rows below each other read some of the same, or follow their terms from what an index
+ * makes of a row's number? */
+static bool has_rows_at_once(const chain *c, int t) {
+    const at_stage_facts *f = &c->s->facts->of[t];
+    const at_tensor *x = tensor_of(c, t);
+    const int row = c->in.axis_of[t][c->rows];
+    bool any = f->divisor[row];
+    for (int i = 0; i < f->num_accesses; i++)
+        for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
+            any |= f->access[i].known && f->access[i].stride[row] &&
+                   f->access[i].stride[row] == f->access[i].stride[k];
+    return any;
+}
+
 /* Below the loops around all: the stage's other axes, then its lanes; a group of its own. */
 static at_status make_own(chain *c, int t, const char *const *parts, at_edit *order, int n) {
     at_leaf_digit d[AT_TREE_MOST_DIGITS];
@@ -239,7 +257,7 @@ static at_status make_own(chain *c, int t, const char *const *parts, at_edit *or
     const char *const rows = rows_of(c, t);
     group g = {.first = t,
                .has = AT_NEW_ARRAY(c->s->arena, bool, c->s->facts->compute->num_tensors),
-               .has_rows = rows && nest_shares_rows(c->s, t, c->in.axis_of[t][c->rows], true)};
+               .has_rows = rows && has_rows_at_once(c, t)};
     if (rows && !g.has_rows) g.inner = order->names[n++] = rows;
     for (int k = 0; k < last; k++)
         if (!is_shared(c, t, k) && loops_of(c, t, k, d)) g.inner = order->names[n++] = d[0].piece;
@@ -249,17 +267,59 @@ static at_status make_own(chain *c, int t, const char *const *parts, at_edit *or
     return make_lanes(c, t, parts, g.has_rows ? rows : NULL, order, n);
 }
 
-/* As many rows are one turn by default as stay near the core. */
-static at_status split_rows(chain *c, int axis, const char **loop) {
-    enum { MOST = 4 };
+/* Of so many rows, or a multiple, each knows its number's rest where an index divides that. */
+static int whole_rows(const chain *c) {
+    int64_t whole = 1;
+    for (int t = 0; t <= c->last; t++) {
+        const at_stage_facts *f = &c->s->facts->of[t];
+        const int row = c->in.is_member[t] ? c->in.axis_of[t][c->rows] : -1;
+        if (row >= 0 && f->divisor[row] && f->inner[row] > whole) whole = f->inner[row];
+    }
+    return whole < MOST_ROWS_APART ? (int)whole : 1;
+}
+
+/* How many terms has a row of all stages? */
+static double terms_of(const chain *c) {
+    double terms = 0;
+    for (int t = 0; t <= c->last; t++) {
+        const at_tensor *x = tensor_of(c, t);
+        double own = c->in.is_member[t] ? row_of(c, t) : 0;
+        for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
+            own *= (double)c->s->facts->of[t].extent[k];
+        terms += own;
+    }
+    return terms;
+}
+
+/* How many rows are one turn by default: as many as stay near the core, where that serves. */
+static int turn_of(const chain *c, int whole) {
+    enum { MOST = 4, LEAST_TURNS = 4 };
+    const double near = ROWS_LEAD_MOST_SHARED / kept_of(c),
+                 turns = (double)c->s->facts->of[c->last].extent[c->rows] / LEAST_TURNS;
+    bool serves = terms_of(c) <= SHORT_CHAIN;
+    for (int t = 0; t <= c->last && !serves; t++)
+        serves = c->in.is_member[t] && has_rows_at_once(c, t);
+    int n = serves ? whole : 1;
+    while (serves && 2 * n <= MOST) n *= 2;
+    while (n > 1 && (n > near || n > turns)) n = n > whole ? n / 2 : 1;
+    return n;
+}
+
+/* Of the innermost loop around all, where it goes over rows: *loop is what is left of it. */
+static at_status split_rows(chain *c, const char **loop) {
     const at_tensor *x = tensor_of(c, c->last);
-    const double near = ROWS_LEAD_MOST_SHARED / kept_of(c);
-    const int n = near < 1 ? 1 : near < MOST ? (int)near : MOST;
     const char *parts[2];
-    if (c->num == 1 || axis < 0 || c->is_shared[x->num_axes - 1]) return AT_OK;
-    AT_TRY(sketch_split_by(c->s, x->name, x->axes[axis].name, "1 2 4 8 16",
+    for (int k = 0; k < x->num_axes - 1; k++)
+        if (c->is_shared[k] || c->s->facts->of[c->last].extent[k] > 1)
+            c->rows = c->is_shared[k] ? k : -1;
+    if (c->num == 1 || c->is_shared[x->num_axes - 1]) c->rows = -1;
+    if (c->rows < 0) return AT_OK;
+    const int whole = whole_rows(c), n = turn_of(c, whole);
+    const int least = whole > 1 ? whole : 2;
+    const char *sizes =
+        at_format(c->s->arena, "1 %d %d %d %d", least, 2 * least, 4 * least, 8 * least);
+    AT_TRY(sketch_split_by(c->s, x->name, x->axes[c->rows].name, sizes,
                            (at_part_limit){.wide = n, .narrow = n}, parts));
-    c->rows = axis;
     *loop = parts[0];
     return AT_OK;
 }
@@ -268,12 +328,9 @@ static at_status make_last(chain *c) {
     const at_tensor *x = tensor_of(c, c->last);
     const char *parts[3], *rows = NULL, *first = NULL;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
-    int n = 0, axis = -1;
-    for (int k = 0; k < x->num_axes - 1; k++)
-        if (c->is_shared[k] || c->s->facts->of[c->last].extent[k] > 1)
-            axis = c->is_shared[k] ? k : -1;
+    int n = 0;
     AT_TRY(split_lanes(c, c->last, parts));
-    AT_TRY(split_rows(c, axis, &rows));
+    AT_TRY(split_rows(c, &rows));
     for (int k = 0; k < x->num_axes; k++) {
         if (!c->is_shared[k]) continue;
         c->loop = k == c->rows ? rows : k < x->num_axes - 1 ? x->axes[k].name : parts[0];

@@ -141,13 +141,11 @@ static at_status split_rows_of_tile(sketch_state *s, int stage, int axis, at_par
 
 /* Vectors of a row that rows up to so many further along axis k read, too; windows: another of
  * their reads. */
-static bool reads_again(const at_stage_facts *f, const at_access *x, int k, int axes, int all,
+static bool reads_again(const at_stage_facts *f, const at_access *x, int k, int axes,
                         bool windows) {
     const int last = axes - 1;
     if (!x->known || x->stride[last] == AT_FACTS_ANYWHERE || x->stride[last] == 0) return false;
     if (x->stride[k] == 0) return !windows;
-    for (int r = axes; r < all; r++)
-        if (x->stride[r] == x->stride[k] && x->stride[k] != AT_FACTS_ANYWHERE) return true;
     for (const at_access *y = f->access; y < f->access + f->num_accesses; y++) {
         const int64_t apart = y->origin - x->origin;
         bool alike = y->known && y->tensor == x->tensor;
@@ -169,24 +167,19 @@ static bool calls_once(const at_expr *e, const void *axes) {
     return at_facts_calls(e, NULL) && at_expr_uses(e, a->lanes) && !at_expr_uses(e, a->rows);
 }
 
-bool nest_shares_rows(const sketch_state *s, int stage, int axis, bool only_windows) {
-    const at_stage_facts *f = &s->facts->of[stage];
-    const at_tensor *t = &s->facts->compute->tensors[stage];
-    if (f->extent[axis] <= 1 || sketch_is_step(s, stage, axis)) return false;
-    bool any = at_expr_find(t->body, calls_once, &(row_axes){axis, t->num_axes - 1});
-    for (int i = 0; i < f->num_accesses && !any; i++)
-        any = reads_again(f, &f->access[i], axis, t->num_axes, t->num_axes + t->num_reduce,
-                          only_windows);
-    return any;
-}
-
 /* The last axis but vectors' whose rows read, or work out, some of the same; -1: there is none.
  * What all rows read counts only where rows are long and nothing else is computed. */
 static int shared_rows(const sketch_state *s, int stage) {
     const bool windows = has_short_rows(s, stage) || sketch_stages(s) > 1;
-    int k = s->facts->compute->tensors[stage].num_axes - 2;
-    while (k >= 0 && !nest_shares_rows(s, stage, k, windows)) k--;
-    return k;
+    const at_stage_facts *f = &s->facts->of[stage];
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    for (int k = t->num_axes - 2; k >= 0; k--) {
+        if (f->extent[k] <= 1 || sketch_is_step(s, stage, k)) continue;
+        if (at_expr_find(t->body, calls_once, &(row_axes){k, t->num_axes - 1})) return k;
+        for (int i = 0; i < f->num_accesses; i++)
+            if (reads_again(f, &f->access[i], k, t->num_axes, windows)) return k;
+    }
+    return -1;
 }
 
 /* One axis, which is long: a call of a tile for each vector costs as much as the vector. */
