@@ -72,10 +72,11 @@ enum sketch_limit {
 
     /* Plain loops, lists, blocks, steps. */
     LEAST_GROUPS = 8,
-    MOST_ROWS_APART = 8, /* rows of a tile */
-    SHORT_ROW = 128,     /* calls of a tile for each cost more than a tenth */
-    SHORT_CHAIN = 384,   /* the same, of terms in a row of each stage */
-    LONG_ROW = 1024,     /* four of the longest parts that are written out */
+    GROUPS_MOST_VECTORS = 8, /* of all of a group's parts: they wait to be stored together */
+    MOST_ROWS_APART = 8,     /* rows of a tile */
+    SHORT_ROW = 128,         /* calls of a tile for each cost more than a tenth */
+    SHORT_CHAIN = 384,       /* the same, of terms in a row of each stage */
+    LONG_ROW = 1024,         /* four of the longest parts that are written out */
     LIST_MOST_WRITTEN = 8,
     BLOCK_LEAST_SIDE = 4,
     BLOCK_SMALL_AXIS = 64,

@@ -272,14 +272,14 @@ bool nest_has_groups(const sketch_state *s, int stage) {
 }
 
 at_status nest_split_into_groups(sketch_state *s, int stage, const char **parts) {
-    /* A part of a part has no tail of its own. */
-    static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 64"};
-    static const at_part_limit limits[] = {{0}, {.vectors = 2}};
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    const char *group, *within, *of[2];
-    AT_TRY(sketch_split_groups(s, stage, t->num_axes - 1, &group, &within));
-    AT_TRY(sketch_split(s, t->name, group, 2, &spec, limits, of));
-    parts[0] = of[0], parts[1] = within, parts[2] = of[1];
+    const int last = t->num_axes - 1,
+              most = GROUPS_MOST_VECTORS / (int)s->facts->of[stage].inner[last];
+    const char *group, *of[2];
+    AT_TRY(sketch_split_groups(s, stage, last, &group, &parts[1]));
+    AT_TRY(
+        sketch_split_by(s, t->name, group, "4 8 16 32 64", (at_part_limit){.vectors = most}, of));
+    parts[0] = of[0], parts[2] = of[1];
     return AT_OK;
 }
 
