@@ -569,6 +569,7 @@ static const char *const of_examples[][2] = {
     {"tests/te/moments_first.te", "N=3,C=5,H=6,W=7"},
     {"tests/te/softmax_first.te", "N=2,C=5,P=40"},
     {"tests/te/padded_halves.te", ""},
+    {"tests/te/doubled_by_rows.te", "C=2,H=9,W=37"},
     {TE "group_conv2d.te", "H=7,W=9,CI=15,CO=20,G=5"},
     {TE "lstm.te", "T=5,B=3,D=7,H=11"},
     {TE "lstm_cell.te", "N=9,X=7,H=45"},

@@ -60,6 +60,8 @@ static void sets(void **state) {
         {"tests/te/median_of_columns.te", "H=7,W=39", true},
         {"tests/te/opening.te", "C=3,H=11,W=23", true},
         {"tests/te/windows_in_common.te", "H=5,W=43", false},
+        {"tests/te/doubled_by_rows.te", "C=2,H=5,W=19", false},
+        {"tests/te/tripled_by_rows.te", "C=1,H=4,W=11", false},
         {"tests/te/windows_down.te", "H=17,W=21", false},
         {"tests/te/windows_down.te", "H=3,W=13", false},
         {"tests/te/potentials.te", "N=23,D=3", false},
@@ -269,6 +271,48 @@ static void rows_of_windows(void **state) {
     assert_string_equal(at_task_sketch_name(t, at_task_default_sketch(t, 16)),
                         "flat_w+flat_w+flat_w");
     at_arena_free(a);
+}
+
+/* Of a chain several short rows are a turn by default, as many as their conditions repeat after,
+ * and one row where it is long, or where another stage's would leave the first-level cache. Lanes
+ * go through groups, the last of which are fewer. */
+static void turns_of_rows(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *args, *sketch, *parts, *loops, *of;
+    } cases[] = {
+        {"tests/te/doubled_by_rows.te", "", "row_by_row", "[\"tile_h\", \"sp\", [10, 4]]",
+         "w0, h1:unroll, w1:vec ", "rows"},
+        {"tests/te/doubled_by_rows.te", "", "row_by_row", "[\"tile_v_g\", \"sp\", [2, 32]]",
+         "h1, v_g0, v_i:unroll, v_g1:vec ", "out"},
+        {"tests/te/tripled_by_rows.te", "", "row_by_row", "[\"tile_h\", \"sp\", [20, 3]]",
+         "w0, h1:unroll, w1:vec ", "rows"},
+        {"tests/te/median_of_columns.te", "", "kept+row_by_row", "[\"tile_h\", \"sp\", [15, 4]]",
+         "h1, mid_w0 ", NULL},
+        {"tests/te/median_of_columns.te", "W=500", "kept+row_by_row",
+         "[\"tile_h\", \"sp\", [58, 1]]", "h1, mid_w0 ", NULL},
+        {"tests/te/windows_in_common.te", "", "row_by_row", "[\"tile_h\", \"sp\", [5, 4]]",
+         "r:unroll, h1:unroll, across_w1:vec ", "down"},
+        {"tests/te/windows_in_common.te", "W=3000", "row_by_row", "[\"tile_p_h\", \"sp\", [19, 1]]",
+         "r:unroll, h1:unroll, across_w1:vec ", "down"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_arena *a = at_arena_new();
+        const at_task *t = any_task(a, cases[i].path, cases[i].args);
+        const int chosen = at_task_default_sketch(t, 8);
+        const char *tree = at_sketch_of_task(t, chosen)->s->tree_text;
+        at_config c;
+        at_text entity = {0};
+        at_error err;
+        assert_int_equal(at_task_default_config(a, t, 8, &c, &err), AT_OK);
+        at_config_print_entity(&entity, &c);
+        assert_string_equal(at_task_sketch_name(t, chosen), cases[i].sketch);
+        if (!strstr(at_text_str(&entity), cases[i].parts) || !strstr(tree, cases[i].loops) ||
+            (cases[i].of && !strstr(loops_of(a, tree, cases[i].of), cases[i].loops)))
+            fail_msg("case %zu: %s\n%s", i, at_text_str(&entity), tree);
+        at_text_free(&entity);
+        at_arena_free(a);
+    }
 }
 
 /* Several short rows of a copy are one tile, whose last part is lanes; sixteen elements side by
@@ -699,15 +743,16 @@ static void deriving_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deriving_ends),        cmocka_unit_test(rows_of_padded_copies),
-        cmocka_unit_test(padding_of_terms),     cmocka_unit_test(sets),
-        cmocka_unit_test(nothing_is_left),      cmocka_unit_test(sums_in_another_layout),
-        cmocka_unit_test(the_right_read),       cmocka_unit_test(sums_by_phases),
-        cmocka_unit_test(zeros_read_twice),     cmocka_unit_test(dilated_sums_by_phases),
-        cmocka_unit_test(several_read),         cmocka_unit_test(loops_outside_blocks),
-        cmocka_unit_test(long_chains),          cmocka_unit_test(many_layers),
-        cmocka_unit_test(terms_of_two_sums),    cmocka_unit_test(chains_of_neighbours),
-        cmocka_unit_test(rows_of_windows),      cmocka_unit_test(rows_of_copies),
-        cmocka_unit_test(conditions_on_points), cmocka_unit_test(loops_around_leaves)};
+        cmocka_unit_test(deriving_ends),      cmocka_unit_test(rows_of_padded_copies),
+        cmocka_unit_test(padding_of_terms),   cmocka_unit_test(sets),
+        cmocka_unit_test(nothing_is_left),    cmocka_unit_test(sums_in_another_layout),
+        cmocka_unit_test(the_right_read),     cmocka_unit_test(sums_by_phases),
+        cmocka_unit_test(zeros_read_twice),   cmocka_unit_test(dilated_sums_by_phases),
+        cmocka_unit_test(several_read),       cmocka_unit_test(loops_outside_blocks),
+        cmocka_unit_test(long_chains),        cmocka_unit_test(many_layers),
+        cmocka_unit_test(terms_of_two_sums),  cmocka_unit_test(chains_of_neighbours),
+        cmocka_unit_test(rows_of_windows),    cmocka_unit_test(turns_of_rows),
+        cmocka_unit_test(rows_of_copies),     cmocka_unit_test(conditions_on_points),
+        cmocka_unit_test(loops_around_leaves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,8 @@ static void trees(void **state) {
     add_trees(a, potentials, read(a, potentials), "", &all);
     const char *median = "tests/te/median_of_columns.te";
     add_trees(a, median, read(a, median), "", &all);
+    const char *doubled = "tests/te/doubled_by_rows.te";
+    add_trees(a, doubled, read(a, doubled), "", &all);
     const char *block = "tests/te/channels_first.te";
     add_trees(a, block, read(a, block), "C=64,F=384,H=14,W=14", &all);
     /* What reads a sum calls a function. */
