@@ -69,6 +69,10 @@ static void take_verb(at_options *o) {
 /* Without a verb the first word is a template, which means tune. */
 static at_status need_verb(at_options *o, at_error *err) {
     if (o->verb < AT_VERB_COUNT) return AT_OK;
+    if (!o->num_operands && (o->command || o->workload)) {
+        o->verb = AT_VERB_TUNE; /* what stands in the place of a template */
+        return AT_OK;
+    }
     if (!o->num_operands) {
         if (!o->help)
             return at_fail(err, AT_E_USAGE, "no command; autotune --help lists what there is");

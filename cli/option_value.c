@@ -49,13 +49,14 @@ static at_status parse_milliseconds(const char *text, const char *what, double *
 }
 
 /* "5" or "5%", as a share. */
-static at_status parse_percent(const char *text, const char *what, double *out, at_error *err) {
+static at_status parse_percent(const char *text, const char *what, int most, double *out,
+                               at_error *err) {
     char *end;
     double v = strtod(text, &end);
     bool number = end != text && (isdigit((unsigned char)*text) || *text == '.');
-    if (!number || (*end && strcmp(end, "%") != 0) || !(v >= 0 && v <= 1000))
-        return at_fail(err, AT_E_USAGE, "%s %s: not a number of percent from 0 to 1000", what,
-                       text);
+    if (!number || (*end && strcmp(end, "%") != 0) || !(v >= 0 && v <= most))
+        return at_fail(err, AT_E_USAGE, "%s %s: not a number of percent from 0 to %d", what, text,
+                       most);
     *out = v / 100;
     return AT_OK;
 }
@@ -196,7 +197,7 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     case DURATION: return parse_duration(text, what, false, to, err);
     case PAUSE: return parse_duration(text, what, true, to, err);
     case MILLISECONDS: return parse_milliseconds(text, what, to, err);
-    case PERCENT: return parse_percent(text, what, to, err);
+    case PERCENT: return parse_percent(text, what, (int)row->max, to, err);
     case FACTOR: return parse_factor(text, what, to, err);
     case SHARE: return parse_share(text, what, to, err);
     case RANGE:

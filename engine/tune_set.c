@@ -94,8 +94,8 @@ static at_status plan(at_set_tuning *t, at_error *err) {
     }
     if (trials < n)
         return at_fail(err, AT_E_USAGE,
-                       "%lld trials are too few for %d tasks: each takes one at least",
-                       (long long)trials, n);
+                       "%lld trial%s too few for %d tasks: each takes one at least",
+                       (long long)trials, trials == 1 ? " is" : "s are", n);
     t->shares = at_shares_new(t->arena, tasks, n, t->options.seed);
     t->tally.total = trials < most ? trials : most;
     t->first_trials = at_set_first_trials(t);

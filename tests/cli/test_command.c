@@ -130,7 +130,7 @@ static void mistakes(void **state) {
         {"--command './bench' --metric '(x)'", "--command needs a knob: --knob TILE=8,16,32"},
         {"--command './none {A}' --metric '(x)' --knob A=1,2", "the program ./none is not found"},
         {"--command './bench \"{A}' --metric '(x)' --knob A=1,2", "a quote is open"},
-        {"--command ' ' --metric '(x)' --knob A=1,2", "--command: names no program"},
+        {"--command ' ' --metric '(x)' --knob A=1,2", "--command \" \": WORDS is expected"},
         {"--command './bench' --metric 'x' --knob A=1,2", "the number stands in parentheses"},
         {"--command './bench' --metric '(x' --knob A=1,2", "--metric (x: "},
         {"--command './bench' --metric '(x)' --knob A", "--knob A: write NAME=8,16,32"},

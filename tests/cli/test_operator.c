@@ -418,6 +418,7 @@ static void mistakes(void **state) {
     static const char *const cases[][2] = {
         {"conv2d --args OC=3", "--args: unknown argument \"OC\"; conv2d_nhwc has "},
         {"conv2d " SMALL " --trials 3", "3 trials are too few for 4 tasks"},
+        {"conv2d " SMALL " --trials 1", "1 trial is too few for 4 tasks"},
         {"conv2d --fuse loud", "loud"},
         {"show conv2d --config '{\"entity\": []}'", "give one of --config"},
     };
