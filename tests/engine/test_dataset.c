@@ -453,6 +453,29 @@ static void smaller_inputs(void **state) {
     }
 }
 
+/* Where a maximum alone looks at them each lane meets what is not a number; sums would be hidden.
+ */
+static void not_numbers(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "args M=64, N=48\nx[M, N] : input\ny[m:M] = max(n:N) x[m, n]\n",
+        "args M=64, N=48\nx[M, N] : input\ny[m:M] = sum(n:N) exp(x[m, n])\n"};
+    enum { SIZE = 64 * 48, LANES = 16 };
+    for (int sums = 0; sums < 2; sums++) {
+        at_arena *a = at_arena_new();
+        int all = 0, of_lane[LANES] = {0};
+        fill_any(a, texts[sums]);
+        at_dataset_add_specials(&d, 3);
+        const float *x = values_of("x");
+        for (int i = 0; i < SIZE; i++) all += isnan(x[i]), of_lane[i % LANES] += isnan(x[i]);
+        for (int i = 0; i < LANES && !sums; i++)
+            assert_true(of_lane[i] >= SIZE / LANES / LANES - 4);
+        assert_true(sums ? all == 1 : all <= SIZE / LANES + 1);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(factors_of_steps),      cmocka_unit_test(numbers_of_channels),
@@ -464,7 +487,7 @@ int main(void) {
         cmocka_unit_test(filling_is_stopped),    cmocka_unit_test(sizes_of_chains),
         cmocka_unit_test(smaller_inputs),        cmocka_unit_test(rounded_values),
         cmocka_unit_test(bounds_of_distances),   cmocka_unit_test(places_of_values),
-        cmocka_unit_test(winners_times_numbers),
+        cmocka_unit_test(winners_times_numbers), cmocka_unit_test(not_numbers),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
