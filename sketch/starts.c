@@ -298,9 +298,24 @@ static bool is_cut_itself(const sketch_state *s) {
     return false;
 }
 
+/* Do lanes of a sum go along an axis whose elements do not lie side by side, so that each would be
+ * stored alone? */
+static bool stores_apart(const sketch_state *s) {
+    const at_compute *c = s->facts->compute;
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_stage_facts *f = &s->facts->of[t];
+        if (!f->is_stage || f->is_dissolved || !c->tensors[t].num_reduce) continue;
+        const int vec = tile_vector_of(s, t);
+        int64_t apart = 1;
+        for (int k = vec + 1; vec >= 0 && k < c->tensors[t].num_axes; k++) apart *= f->extent[k];
+        if (apart > 1) return true;
+    }
+    return false;
+}
+
 static const char *put_last(const sketch_state *s, sketch_start *out) {
     out->puts_last = true;
-    out->is_preferred = is_cut_itself(s);
+    out->is_preferred = is_cut_itself(s) || stores_apart(s);
     return sketch_has_layouts(s) ? "" : NULL;
 }
 

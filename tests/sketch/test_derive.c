@@ -492,6 +492,30 @@ static void sums_in_another_layout(void **state) {
     at_arena_free(a);
 }
 
+/* Lanes along channels that come first would store each element alone: by default such sums are
+ * stored with that axis last. Lanes along rows, as without a stride, store as the output lies. */
+static void sums_stored_apart(void **state) {
+    (void)state;
+    static const char text[] = "args C=9, M=16, H=8, S=2\nx[C, H, H] : input\n"
+                               "w[M, C, 3, 3] : weight\n"
+                               "y[m:M, a:H/S, b:H/S] = sum(c:C, p:3, q:3) "
+                               "(inside ? x[c, i, j] : 0)*w[m, c, p, q] "
+                               "where i = a*S + p - 1, j = b*S + q - 1, "
+                               "inside = 0 <= i && i < H && 0 <= j && j < H\n";
+    static const struct {
+        const char *args;
+        bool is_last;
+    } cases[] = {{"H=8,S=2", true}, {"H=14,S=2", true}, {"H=9,S=3", true}, {"H=14,S=1", false}};
+    at_arena *a = at_arena_new();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const at_task *t = task_of_text(a, "apart.te", text, cases[i].args);
+        const char *name = at_task_sketch_name(t, at_task_default_sketch(t, 16));
+        if (cases[i].is_last == (strncmp(name, "last_m", 6) != 0))
+            fail_msg("%s: %s", cases[i].args, name);
+    }
+    at_arena_free(a);
+}
+
 /* Of a transposed convolution each phase sums the terms that count, without a condition where all
  * phases have as many. */
 static void sums_by_phases(void **state) {
@@ -742,17 +766,27 @@ static void deriving_ends(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deriving_ends),      cmocka_unit_test(rows_of_padded_copies),
-        cmocka_unit_test(padding_of_terms),   cmocka_unit_test(sets),
-        cmocka_unit_test(nothing_is_left),    cmocka_unit_test(sums_in_another_layout),
-        cmocka_unit_test(the_right_read),     cmocka_unit_test(sums_by_phases),
-        cmocka_unit_test(zeros_read_twice),   cmocka_unit_test(dilated_sums_by_phases),
-        cmocka_unit_test(several_read),       cmocka_unit_test(loops_outside_blocks),
-        cmocka_unit_test(long_chains),        cmocka_unit_test(many_layers),
-        cmocka_unit_test(terms_of_two_sums),  cmocka_unit_test(chains_of_neighbours),
-        cmocka_unit_test(rows_of_windows),    cmocka_unit_test(turns_of_rows),
-        cmocka_unit_test(rows_of_copies),     cmocka_unit_test(conditions_on_points),
-        cmocka_unit_test(loops_around_leaves)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(deriving_ends),
+                                       cmocka_unit_test(rows_of_padded_copies),
+                                       cmocka_unit_test(padding_of_terms),
+                                       cmocka_unit_test(sums_stored_apart),
+                                       cmocka_unit_test(sets),
+                                       cmocka_unit_test(nothing_is_left),
+                                       cmocka_unit_test(sums_in_another_layout),
+                                       cmocka_unit_test(the_right_read),
+                                       cmocka_unit_test(sums_by_phases),
+                                       cmocka_unit_test(zeros_read_twice),
+                                       cmocka_unit_test(dilated_sums_by_phases),
+                                       cmocka_unit_test(several_read),
+                                       cmocka_unit_test(loops_outside_blocks),
+                                       cmocka_unit_test(long_chains),
+                                       cmocka_unit_test(many_layers),
+                                       cmocka_unit_test(terms_of_two_sums),
+                                       cmocka_unit_test(chains_of_neighbours),
+                                       cmocka_unit_test(rows_of_windows),
+                                       cmocka_unit_test(turns_of_rows),
+                                       cmocka_unit_test(rows_of_copies),
+                                       cmocka_unit_test(conditions_on_points),
+                                       cmocka_unit_test(loops_around_leaves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
