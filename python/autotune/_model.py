@@ -90,6 +90,10 @@ def load_model(
     """
     handle = Handle()
 
+    for name, given in (("dims", dims), ("sets", sets)):
+        if given is not None and not isinstance(given, Mapping):
+            raise TypeError(f"{name} is {given!r}; names with their numbers are accepted, as a dict")
+
     def text(pairs: Mapping[str, Any] | None) -> bytes | None:
         return bytes_of(",".join(f"{k}={v}" for k, v in pairs.items())) if pairs else None
 

@@ -264,12 +264,15 @@ class Task:
             args = ",".join(f"{name}={_value(name, value)}" for name, value in arguments.items())
         elif arguments:
             raise TypeError(f"args, and {next(iter(arguments))} besides: give one of them")
+        for name, text in (("args", args), ("block", block)):
+            if isinstance(text, str) and not text.strip():
+                raise ValueError(f"{name} is {text!r}; None stands for the default")
         given = [
             bytes_of(what),
-            bytes_of(args or None),
+            bytes_of(args),
             bytes_of(weight),
             None if sparsity is None else str(sparsity).encode(),
-            bytes_of(block or None),
+            bytes_of(block),
         ]
 
         def new_task(handle: Handle) -> int:
