@@ -2,9 +2,10 @@
  * tiles, encoded again, and of the statements around them, at small odd sizes, run in a child of
  * this process and compared as the worker compares. What is not noticed must be the same program,
  * bit by bit, on three draws of ordinary and special values; or the same but for rounding, as where
- * terms of a sum change places: these are counted apart. Where a bound hides half of all elements,
- * sizes are such that each operation makes a dozen or more. make test looks at some, make mutants
- * at 200 of each. */
+ * terms of a sum change places: these are counted apart, and so is what differs on what is no
+ * number alone, which is noticed with --paranoid. Where a bound hides half of all elements, sizes
+ * are such that each operation makes a dozen or more. make test looks at some, make mutants at 200
+ * of each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -287,6 +288,18 @@ static bool is_noticed_again(subject *x, const lowered *l, int64_t runs, const t
     return false;
 }
 
+/* With --paranoid, where it differs in what is made of numbers that are none? */
+static bool is_noticed_among_specials(subject *x, const lowered *l, const tile_mutant *m) {
+    const bool any = text_subject_add_specials(&x->text, true);
+    const at_dataset *d = &x->text.draw[x->text.num_draws - 1];
+    if (any && (run(x, l, d, 0, NULL) != RAN || differs(x, l, d)))
+        fail_msg("%s: a right kernel is wrong with --paranoid:\n%s", x->text.name,
+                 l->kernel->source);
+    const bool noticed = any && (run(x, l, d, 0, m) != RAN || differs(x, l, d));
+    text_subject_add_specials(&x->text, false);
+    return noticed;
+}
+
 /* How two runs differ: 0 not at all, 1 by what roundings may do, 2 otherwise. */
 static int distance(const float *x, const float *y, int64_t n) {
     int most = 0;
@@ -349,7 +362,7 @@ static void open_subject(subject *x, const char *name, const char *args) {
 static int missed_of(const char *name, const char *args, int wanted) {
     subject x;
     at_rng rng;
-    int noticed = 0, same = 0, rounds = 0, unnoticed = 0;
+    int noticed = 0, same = 0, rounds = 0, paranoid = 0, unnoticed = 0;
     open_subject(&x, name, args);
     at_rng_seed(&rng, (uint64_t)setting("AT_SEED", 4), 4);
     for (int tried = 0; noticed < wanted && tried < 40 * wanted; tried++) {
@@ -364,6 +377,7 @@ static int missed_of(const char *name, const char *args, int wanted) {
             else if (compiled && !far) same++;
             else if (compiled && far == 1) rounds++;
             else if (compiled && is_noticed_again(&x, l, RUNS, &m)) noticed++;
+            else if (compiled && is_noticed_among_specials(&x, l, &m)) paranoid++;
             else if (compiled) {
                 /* longer than what cmocka prints at once */
                 fprintf(stderr, "%s, %s: not noticed: %s: %s\n", name, l->kernel->target->name,
@@ -374,8 +388,8 @@ static int missed_of(const char *name, const char *args, int wanted) {
         at_arena_free(a);
     }
     print_message("%s %s: %d of %d noticed, in %d kernels; %d more are the same program, %d the "
-                  "same but for rounding\n",
-                  name, args, noticed, noticed + unnoticed, x.num_kernels, same, rounds);
+                  "same but for rounding, %d are noticed with --paranoid alone\n",
+                  name, args, noticed, noticed + unnoticed, x.num_kernels, same, rounds, paranoid);
     munmap(x.outputs, (size_t)x.output_bytes);
     text_subject_close(&x.text);
     return unnoticed + (noticed < wanted);

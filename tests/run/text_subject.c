@@ -347,6 +347,18 @@ bool text_subject_take_run(text_subject *s, int64_t run) {
     return true;
 }
 
+bool text_subject_add_specials(text_subject *s, bool any) {
+    at_dataset *d = &s->draw[s->num_draws - 1];
+    if (!d->is_exact) return false;
+    if (!at_dataset_fill(d, (uint64_t)d->draw)) fail_msg("%s: not filled", s->name);
+    d->has_specials = false;
+    if (any) at_dataset_add_specials(d, 1);
+    const text_made right = compile(s, false);
+    expect(s, d, &right);
+    dlclose(right.object);
+    return d->has_specials;
+}
+
 /* Limits lie so many bytes behind the right ones. */
 static bool outputs_differ(const text_subject *s, const char *right, const char *wrong,
                            int64_t bytes) {
