@@ -106,7 +106,8 @@ static at_status convert(const at_options *o, conversion *c, at_text *text, at_e
     if (from == to)
         return at_fail(err, AT_E_USAGE, "%s is of that format already: %s", o->operands[0], o->to);
     for (int i = 0; i < n && to == at_file_format_at(0); i++) rebind(c, &records[i]);
-    AT_TRY(at_exchange_print(&x, to, records, n, text, err));
+    if (at_exchange_print(&x, to, records, n, text, err) != AT_OK)
+        return at_fail_at(err, "%s: ", o->operands[0]);
     if (o->output) AT_TRY(write_output(o, n, text, err));
     if (o->json) return print_json(o, c, n, from->name, err);
     return o->output ? AT_OK : at_print(text, err);

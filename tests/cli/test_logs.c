@@ -428,7 +428,7 @@ static void bad_input(void **state) {
         {"convert a.log --to log", 2, "a.log is of that format already: log"},
         {"convert a.log --to t4 --json", 2, "convert --json needs --output FILE"},
         {"convert a.log --to t4", 4,
-         "line 4 is of another target or task than the first record; such a file holds one: "
+         "a.log: line 4 is of another target or task than the first record; such a file holds one: "
          "autotune log --split makes a log of each"},
         {"convert none.log --to t4", 4, "cannot read none.log: No such file or directory"},
         {"convert failed.log --to t4", 4, "failed.log: holds no record; autotune tune writes them"},
