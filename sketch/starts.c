@@ -298,8 +298,8 @@ static bool is_cut_itself(const sketch_state *s) {
     return false;
 }
 
-/* Do lanes of a sum go along an axis whose elements do not lie side by side, so that each would be
- * stored alone? */
+/* Do lanes of a sum suit an axis whose elements do not lie side by side? Each would be stored
+ * alone, or windows copied for lanes that do. */
 static bool stores_apart(const sketch_state *s) {
     const at_compute *c = s->facts->compute;
     for (int t = 0; t < c->num_tensors; t++) {
