@@ -139,7 +139,11 @@ void at_expr_each(at_expr *e, at_expr_change *f, void *ctx);
 static inline bool at_expr_is_number(const at_expr *e) {
     return e->op == AT_X_INT || e->op == AT_X_FLOAT;
 }
-/* That number; 0: it is none. */
+/* Is it the name, of an axis or a size, with this number, and nothing else? */
+static inline bool at_expr_is_name(const at_expr *e, int ref) {
+    return e->op == AT_X_NAME && e->ref == ref;
+}
+/* The number that the text has; 0: it is none. */
 static inline double at_expr_number(const at_expr *e) {
     return e->op == AT_X_INT ? (double)e->integer : e->op == AT_X_FLOAT ? e->number : 0;
 }

@@ -57,7 +57,7 @@ bool at_expr_mentions(const at_expr *e, const char *name) {
 
 /* Asked so often that a visitor costs a share of deriving. */
 bool at_expr_uses(const at_expr *e, int ref) {
-    bool any = e->op == AT_X_NAME && e->ref == ref;
+    bool any = at_expr_is_name(e, ref);
     for (int i = 0; i < e->nargs && !any; i++) any = at_expr_uses(e->arg[i], ref);
     return any;
 }

@@ -33,11 +33,9 @@ static bool is_stage(const banding *b, int t) {
 
 /* ---- what can be done by bands --------------------------------------------------------------- */
 
-static bool is_axis(const at_expr *e, int axis) { return e->op == AT_X_NAME && e->ref == axis; }
-
 static bool is_read_in_place(const at_expr *read) {
     for (int k = 0; k < AXES; k++)
-        if (!is_axis(read->arg[k], k)) return false;
+        if (!at_expr_is_name(read->arg[k], k)) return false;
     return true;
 }
 
@@ -72,9 +70,9 @@ static bool row_at(const banding *b, const at_expr *index, int64_t row, bool las
 static bool find_windows(banding *b) {
     const at_expr *read = at_expr_read_of(old(b, b->reader)->body, b->made);
     int64_t next, end;
-    if (!read || !is_axis(read->arg[CHANNEL], CHANNEL)) return false;
+    if (!read || !at_expr_is_name(read->arg[CHANNEL], CHANNEL)) return false;
     const at_expr *batch = read->arg[BAND];
-    if (!is_axis(batch, BAND) && !(batch->op == AT_X_INT && !batch->integer)) return false;
+    if (!at_expr_is_name(batch, BAND) && !(batch->op == AT_X_INT && !batch->integer)) return false;
     if (!row_at(b, read->arg[ROW], 0, false, &b->begin) ||
         !row_at(b, read->arg[ROW], 1, false, &next) || !row_at(b, read->arg[ROW], 0, true, &end))
         return false;
@@ -216,7 +214,7 @@ static void pack(at_expr *e, void *ctx) {
     if (e->op != AT_X_INDEX || b->new.tensors.data[e->ref].role != AT_ROLE_WEIGHT) return;
     int channel = -1, n = 0;
     for (int k = 0; k < e->nargs; k++) {
-        if (is_axis(e->arg[k], CHANNEL)) channel = k;
+        if (at_expr_is_name(e->arg[k], CHANNEL)) channel = k;
         else if (!(e->arg[k]->op == AT_X_INT ||
                    (e->arg[k]->op == AT_X_NAME && e->arg[k]->ref >= AXES)))
             return;

@@ -120,7 +120,7 @@ static at_walk look_at_read(const at_expr *e, void *ctx) {
 
 /* Does the expression use that axis but to read rows? */
 static bool uses_row(const stage_rows *s, const at_expr *e) {
-    if (e->op == AT_X_NAME && e->ref == s->row) return true;
+    if (at_expr_is_name(e, s->row)) return true;
     if (e->op == AT_X_INDEX && s->axis[e->ref] == UNKNOWN) return false;
     for (int i = 0; i < e->nargs; i++)
         if (!(e->op == AT_X_INDEX && s->axis[e->ref] == i) && uses_row(s, e->arg[i])) return true;

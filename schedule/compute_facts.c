@@ -137,7 +137,7 @@ typedef struct axis_range {
 static at_walk cut_to_read(const at_expr *e, void *ctx) {
     const axis_range *x = ctx;
     for (int i = 0; i < e->nargs && e->op == AT_X_INDEX; i++) {
-        if (e->arg[i]->op != AT_X_NAME || e->arg[i]->ref != x->axis) continue;
+        if (!at_expr_is_name(e->arg[i], x->axis)) continue;
         const int64_t last = x->extents[e->ref][i] - 1;
         if (*x->lo < 0) *x->lo = 0;
         if (*x->hi > last) *x->hi = last;

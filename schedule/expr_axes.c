@@ -21,7 +21,7 @@ bool at_expr_is_size(const at_expr *e) { return !at_expr_find(e, moves, NULL); }
 
 bool at_expr_is_in_place(const at_expr *read) {
     for (int k = 0; k < read->nargs; k++)
-        if (read->arg[k]->op != AT_X_NAME || read->arg[k]->ref != k) return false;
+        if (!at_expr_is_name(read->arg[k], k)) return false;
     return true;
 }
 

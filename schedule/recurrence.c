@@ -112,9 +112,9 @@ static bool is_kept(const at_tensor *t, const at_expr *e, const at_expr *read, i
 
 where index_leads(const at_tensor *t, const at_expr *read, int i) {
     const at_expr *e = read->arg[i];
-    if (e->op == AT_X_NAME && e->ref == i) return SAME;
+    if (at_expr_is_name(e, i)) return SAME;
     if (e->op == AT_X_SUB && e->arg[1]->op == AT_X_INT && !e->arg[1]->integer &&
-        e->arg[0]->op == AT_X_NAME && e->arg[0]->ref == i)
+        at_expr_is_name(e->arg[0], i))
         return SAME;
     const int64_t ahead = most_ahead(t, e, i);
     if (ahead < 0 || is_kept(t, t->body, read, i, -1)) return BEFORE;

@@ -77,7 +77,7 @@ static bool is_packed(const sketch_state *s, int stage, const at_access *x, int 
 
 /* Does the index of an axis of the lanes decide a condition, or is it a number of the sum? */
 static bool asks_for(const at_expr *e, const void *axis) {
-    return e->op == AT_X_NAME && e->ref == *(const int *)axis;
+    return at_expr_is_name(e, *(const int *)axis);
 }
 
 static bool is_no_sum(const at_expr *e, const void *unused) {

@@ -116,7 +116,7 @@ static at_status make_running(steps *x, const char **inner) {
 /* An index that is the axis, or the axis less a number. */
 static bool is_up_to(const at_expr *e, int axis) {
     const at_expr *name = e->op == AT_X_SUB && e->arg[1]->op == AT_X_INT ? e->arg[0] : e;
-    return name->op == AT_X_NAME && name->ref == axis;
+    return at_expr_is_name(name, axis);
 }
 
 typedef struct steps_read {
@@ -128,7 +128,7 @@ typedef struct steps_read {
 static bool reads_beyond(const at_expr *e, const void *ctx) {
     const steps_read *x = ctx;
     for (int i = 0; i < e->nargs && at_expr_is_read(e, &x->tensor); i++) {
-        const bool is_own = e->arg[i]->op == AT_X_NAME && e->arg[i]->ref == i;
+        const bool is_own = at_expr_is_name(e->arg[i], i);
         if (!is_own && !(is_in(x->along, i) && is_up_to(e->arg[i], i))) return true;
     }
     return false;

@@ -167,7 +167,7 @@ static bool is_read_across(const sketch_state *s, int stage, const at_expr *e, i
         return false;
     for (int d = 0; d < e->nargs; d++) {
         const int own = d == e->nargs - 1 ? axis : d + (d >= axis);
-        if (e->arg[d]->op != AT_X_NAME || e->arg[d]->ref != own ||
+        if (!at_expr_is_name(e->arg[d], own) ||
             s->facts->extents[e->ref][d] != s->facts->extents[stage][own])
             return false;
     }

@@ -214,9 +214,8 @@ static const int64_t *worked_out(const at_template *t, int slot) {
         const at_general_step *s = &t->general.data[i];
         const at_expr *e = s->expr, *less = e && e->op == AT_X_SELECT ? e->arg[0] : NULL;
         if (!less || s->slot < 0 || less->op != AT_X_LT) continue;
-        if (less->arg[0]->op == AT_X_NAME && less->arg[0]->ref == slot &&
-            less->arg[1]->op == AT_X_INT && !less->arg[1]->integer &&
-            at_expr_equal(e->arg[2], less->arg[0]))
+        if (at_expr_is_name(less->arg[0], slot) && less->arg[1]->op == AT_X_INT &&
+            !less->arg[1]->integer && at_expr_equal(e->arg[2], less->arg[0]))
             return &t->values.data[s->slot].value;
     }
     return NULL;

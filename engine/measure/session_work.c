@@ -6,9 +6,6 @@
 
 #include <math.h>
 
-/* An axis, and nothing else. */
-static bool is_axis(const at_expr *e, int axis) { return e->op == AT_X_NAME && e->ref == axis; }
-
 /* The axis of which each point goes on where the one before it ends, as `start[b] .. start[b + 1]`
  * does; -1: none. */
 static int list_axis(const at_axis *x) {
@@ -17,7 +14,7 @@ static int list_axis(const at_axis *x) {
         begin->nargs != 1 || begin->arg[0]->op != AT_X_NAME || begin->arg[0]->ref >= AT_REF_SIZE)
         return -1;
     const at_expr *next = end->arg[0];
-    bool follows = next->op == AT_X_ADD && is_axis(next->arg[0], begin->arg[0]->ref) &&
+    bool follows = next->op == AT_X_ADD && at_expr_is_name(next->arg[0], begin->arg[0]->ref) &&
                    next->arg[1]->op == AT_X_INT && next->arg[1]->integer == 1;
     return follows ? begin->arg[0]->ref : -1;
 }
@@ -29,7 +26,7 @@ static double longest(const at_compute *c, int64_t *const *extents, int stage, i
     double most = INFINITY;
     for (int i = 0; i < num; i++)
         for (int d = 0; d < reads[i]->nargs; d++)
-            if (is_axis(reads[i]->arg[d], axis))
+            if (at_expr_is_name(reads[i]->arg[d], axis))
                 most = fmin(most, (double)extents[reads[i]->ref][d]);
     return most;
 }

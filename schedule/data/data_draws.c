@@ -236,7 +236,7 @@ static int step_axis(const data_ruler *r, int stage) {
     const at_tensor *t = &r->c->tensors[stage];
     const at_expr *own = t->is_recurrence ? at_expr_find(t->body, at_expr_is_read, &stage) : NULL;
     for (int i = 0; own && i < own->nargs; i++)
-        if (own->arg[i]->op != AT_X_NAME || own->arg[i]->ref != i) return i;
+        if (!at_expr_is_name(own->arg[i], i)) return i;
     return -1;
 }
 
@@ -250,7 +250,7 @@ typedef struct steps {
 static bool reads_at(const at_expr *e, const void *axis) {
     bool any = false;
     for (int i = 0; e->op == AT_X_INDEX && i < e->nargs; i++)
-        any |= e->arg[i]->op == AT_X_NAME && e->arg[i]->ref == *(const int *)axis;
+        any |= at_expr_is_name(e->arg[i], *(const int *)axis);
     return any;
 }
 
@@ -258,8 +258,7 @@ static steps steps_along(const data_ruler *r, const at_expr *read, int axis, dou
     const int64_t *extent = r->extents[read->ref];
     int64_t n = 1;
     for (int i = read->nargs; i-- > 0; n *= extent[i])
-        if (read->arg[i]->op == AT_X_NAME && read->arg[i]->ref == axis)
-            return (steps){n, extent[i], sign};
+        if (at_expr_is_name(read->arg[i], axis)) return (steps){n, extent[i], sign};
     return (steps){0};
 }
 

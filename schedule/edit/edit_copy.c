@@ -82,8 +82,7 @@ typedef struct layout {
 /* What an axis is compared with: the tensor's own extent where the axis alone is its index. */
 static const at_expr *axis_extent(const layout *l, int axis) {
     for (int d = 0; d < l->from->num_axes; d++)
-        if (l->read->arg[d]->op == AT_X_NAME && l->read->arg[d]->ref == axis)
-            return l->from->axes[d].extent;
+        if (at_expr_is_name(l->read->arg[d], axis)) return l->from->axes[d].extent;
     return l->reader->axes[axis].extent;
 }
 

@@ -24,14 +24,14 @@ typedef struct phases {
 /* ---- the condition --------------------------------------------------------------------------- */
 
 static bool is_times_axis(const at_expr *e, int axis) {
-    return e->op == AT_X_MUL && ((e->arg[0]->op == AT_X_NAME && e->arg[0]->ref == axis) ||
-                                 (e->arg[1]->op == AT_X_NAME && e->arg[1]->ref == axis));
+    return e->op == AT_X_MUL &&
+           (at_expr_is_name(e->arg[0], axis) || at_expr_is_name(e->arg[1], axis));
 }
 
 /* How a place moves along an axis, as at_index_step says it, but for a factor from 1 on. */
 static int step_by_factor(const at_expr *e, int axis, const at_expr **factor) {
     if (is_times_axis(e, axis)) {
-        const at_expr *by = e->arg[e->arg[0]->op == AT_X_NAME && e->arg[0]->ref == axis];
+        const at_expr *by = e->arg[at_expr_is_name(e->arg[0], axis)];
         if (!at_expr_is_size(by) || (by->op == AT_X_INT && by->integer < 1)) return AT_STEP_OTHER;
         if (by->op != AT_X_INT || by->integer > 1) *factor = by;
         return 1;

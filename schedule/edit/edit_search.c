@@ -77,8 +77,7 @@ static bool is_beyond(const search *x, const at_expr *e) {
 static bool find_search(search *x) {
     const at_expr *e = x->found->body;
     if (!has_one_reduction(x->found) || e->op != AT_X_SELECT || e->arg[0]->op != AT_X_EQ ||
-        e->arg[1]->op != AT_X_NAME || e->arg[1]->ref != axes_of(x->found) - 1 ||
-        !is_beyond(x, e->arg[2]))
+        !at_expr_is_name(e->arg[1], axes_of(x->found) - 1) || !is_beyond(x, e->arg[2]))
         return false;
     x->otherwise = e->arg[2];
     return compares(x, e->arg[0], 0) || compares(x, e->arg[0], 1);

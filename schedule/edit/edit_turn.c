@@ -83,7 +83,7 @@ static bool is_made(const turn *x, const at_compute *c, int stage, int reader) {
         return false;
     for (int d = 0; d < e->nargs; d++) {
         int axis = d == x->dimension ? e->nargs - 1 : d - (d > x->dimension);
-        if (e->arg[d]->op != AT_X_NAME || e->arg[d]->ref != axis ||
+        if (!at_expr_is_name(e->arg[d], axis) ||
             !at_expr_equal(t->axes[axis].extent, x->from->axes[d].extent))
             return false;
     }

@@ -28,11 +28,9 @@ typedef struct unpacking {
     bool fails;
 } unpacking;
 
-static bool is_axis(const at_expr *e, int axis) { return e->op == AT_X_NAME && e->ref == axis; }
-
 /* A quotient or a remainder of the axis by a number. */
 static bool takes_digits(const at_expr *e, int axis) {
-    return (e->op == AT_X_DIV || e->op == AT_X_MOD) && is_axis(e->arg[0], axis) &&
+    return (e->op == AT_X_DIV || e->op == AT_X_MOD) && at_expr_is_name(e->arg[0], axis) &&
            e->arg[1]->op == AT_X_INT && e->arg[1]->integer > 1;
 }
 
@@ -148,7 +146,7 @@ static at_expr *with_terms(unpacking *u, const at_expr *e) {
 }
 
 static at_expr *term_of(unpacking *u, const at_expr *e) {
-    if (is_axis(e, u->axis)) return place_of(u, 0, u->units.n);
+    if (at_expr_is_name(e, u->axis)) return place_of(u, 0, u->units.n);
     if (takes_digits(e, u->axis)) return digits_of(u, e);
     if (!e->nargs) return rewrite_expr_at(u->arena, e, u->value);
     const bool divides = e->op == AT_X_DIV || e->op == AT_X_MOD;
