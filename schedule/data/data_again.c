@@ -20,11 +20,21 @@ static bool hides(const at_expr *e, const void *unused) {
            at_expr_reads(e);
 }
 
-/* Is it a read at a place that a bound hides? */
-static bool hides_place(const at_expr *e, const void *unused) {
+/* An entry of few different ones: what stands in its place, such as 0, is often the same. */
+static bool is_of_few(const at_expr *e, const void *ruler) {
+    enum { FEW = 256 };
+    const data_ruler *r = ruler;
+    const at_index_range *all = r->known->entries;
+    return e->op == AT_X_INDEX && r->c->tensors[e->ref].role == AT_ROLE_INDEX && all &&
+           all[e->ref].hi - all[e->ref].lo < FEW;
+}
+
+/* Is it a read at a place that a bound hides, or few entries? */
+static bool hides_place(const at_expr *e, const void *ruler) {
     bool any = false;
     for (int i = 0; i < e->nargs && e->op == AT_X_INDEX && !any; i++)
-        any = at_expr_find_value(e->arg[i], hides, unused) != NULL;
+        any = at_expr_find_value(e->arg[i], hides, NULL) ||
+              at_expr_find_value(e->arg[i], is_of_few, ruler);
     return any;
 }
 
@@ -35,7 +45,7 @@ int64_t data_again(const data_ruler *r) {
         const at_tensor *t = &r->c->tensors[s];
         double terms = (double)data_elements_of(r, s);
         if (t->role != AT_ROLE_STAGE || !t->body) continue;
-        any |= at_expr_find_value(t->body, hides, NULL) || at_expr_find(t->body, hides_place, NULL);
+        any |= at_expr_find_value(t->body, hides, NULL) || at_expr_find(t->body, hides_place, r);
         any |= t->num_reduce && at_reduction_is_extreme(t->reduction);
         any |= at_scatter_of(t).axes != 0; /* terms may belong to no place */
         for (int i = t->num_axes; i < axes_of(t); i++)

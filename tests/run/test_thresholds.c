@@ -445,6 +445,7 @@ typedef struct laned {
     const char *text, *right, *wrong;
     const char *axis;
     int extent, each;
+    bool is_number; /* else a condition */
 } laned;
 
 static int missed_in_lanes(const laned *x) {
@@ -455,7 +456,9 @@ static int missed_in_lanes(const laned *x) {
     text_subject_open(&s, x->text, "");
     for (int lane = 0; lane < x->extent; lane += x->each) {
         char text[MOST_TEXT];
-        snprintf(text, sizeof text, "%.*s(%s == %d && (%s) || %s != %d && %s)%s",
+        snprintf(text, sizeof text,
+                 x->is_number ? "%.*s(%s == %d ? %s : %s != %d ? %s : 0)%s"
+                              : "%.*s(%s == %d && (%s) || %s != %d && %s)%s",
                  (int)(at - x->text), x->text, x->axis, lane, x->wrong, x->axis, lane, x->right,
                  at + strlen(x->right));
         if (text_subject_tells_from(&s, text)) continue;
@@ -479,21 +482,24 @@ static void in_one_lane(void **state) {
                       bytes[] = "args T=12, K=129\nx[T, K] : input u8\n"
                                 "y[t:T, k:K] : u8 = (x[t, k] >= 100) ? 1 : 0\n",
                       places[] = "args T=19, H=11\nx[H] : input\n"
-                                 "i[T] : index\ny[t:T] = x[min(i[t] + 5, H - 1)]\n";
+                                 "i[T] : index\ny[t:T] = x[min(i[t] + 5, H - 1)]\n",
+                      rows[] = "args T=19, H=11, C=5\nx[H, C] : input\n"
+                               "i[T] : index\ny[t:T, c:C] = x[i[t], c]\n";
     static const laned all[] = {
-        {places, "i[t]", "i[t] + 1", "t", 19, 1},
-        {places, "i[t]", "0", "t", 19, 1},
-        {few, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "k", 20, 1},
-        {few, "(x[t, k] > 0.3)", "x[t, k] > 0.30000003", "k", 20, 1},
-        {few, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "t%16", 16, 5},
-        {few, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "(t%3*20 + k)", 60, 7},
-        {alone, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "k", 37, 3},
-        {alone, "(x[t, k] > 0.3)", "x[t, k] > 0.30000003", "t", 30, 7},
-        {sides, "(abs(x[t, k]) > 0.5)", "x[t, k] > 0.5 || x[t, k] <= 0 - 0.5", "k", 33, 5},
-        {many, "(x[t, k] > 5)", "x[t, k] > 6", "k", 50, 7},
-        {many, "(x[t, k] > 5)", "x[t, k] >= 5", "t", 100, 13},
-        {bytes, "(x[t, k] >= 100)", "x[t, k] > 100", "k", 129, 16},
-        {bytes, "(x[t, k] >= 100)", "x[t, k] > 98", "k%64", 64, 9},
+        {places, "i[t]", "i[t] + 1", "t", 19, 1, true},
+        {places, "i[t]", "0", "t", 19, 1, true},
+        {rows, "i[t]", "0", "t", 19, 1, true},
+        {few, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "k", 20, 1, false},
+        {few, "(x[t, k] > 0.3)", "x[t, k] > 0.30000003", "k", 20, 1, false},
+        {few, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "t%16", 16, 5, false},
+        {few, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "(t%3*20 + k)", 60, 7, false},
+        {alone, "(x[t, k] > 0.3)", "x[t, k] >= 0.3", "k", 37, 3, false},
+        {alone, "(x[t, k] > 0.3)", "x[t, k] > 0.30000003", "t", 30, 7, false},
+        {sides, "(abs(x[t, k]) > 0.5)", "x[t, k] > 0.5 || x[t, k] <= 0 - 0.5", "k", 33, 5, false},
+        {many, "(x[t, k] > 5)", "x[t, k] > 6", "k", 50, 7, false},
+        {many, "(x[t, k] > 5)", "x[t, k] >= 5", "t", 100, 13, false},
+        {bytes, "(x[t, k] >= 100)", "x[t, k] > 100", "k", 129, 16, false},
+        {bytes, "(x[t, k] >= 100)", "x[t, k] > 98", "k%64", 64, 9, false},
     };
     int missed = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) missed += missed_in_lanes(&all[i]);
