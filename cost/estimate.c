@@ -110,7 +110,7 @@ static int64_t picked(const at_estimator *e, const est_leaf *x, const est_access
  * other vectors fill the places between: registers are put together, and stored whole. */
 static const double grouped = 0.5;
 /* The same of a vector that is shorter than a register, at least: lanes are picked, put to their
- * places, and stored by a mask. */
+ * places, and the first of a register are stored. */
 static const double picked_vector = 3;
 
 /* Is the leaf's last loop such a vector, and an unrolled loop over what fills the places beside it?
