@@ -131,6 +131,8 @@ bool at_lanes_spread(const at_low *l, int64_t k, int64_t of_digit, int digit);
 bool at_pass_buffers(
     at_low *l); /* buffers.c: where every stage is stored; indices become addresses */
 bool at_pass_partition(at_low *l); /* partition.c: conditions and tails leave the inner loops */
+/* last_terms.c: terms that wait for the step before join their sum last. */
+void at_take_last_terms(at_low *l, at_ir *list);
 /* hidden_loops.c: an unrolled loop that a minimum or maximum in an index hides is written out. */
 at_ir *at_write_out_hidden(at_low *l, at_ir *list);
 /* wrapped_index.c: indices that wrap around or are bounded, along vectors and other loops of tiles,

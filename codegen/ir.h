@@ -99,6 +99,7 @@ typedef struct at_loop {
     bool is_listed;  /* each turn reads where another entry of a list says: it is not written out */
     bool was_vector; /* before it was cut at a bound that is worked out at run time */
     bool is_turned;  /* of the two loops of a copy whose rows are the other side's columns */
+    bool is_late;    /* its terms join those of others when the lanes of these are one */
     bool transposes; /* a square that is loaded along this loop, stored along the one inside */
     int64_t lo, hi;  /* constant bounds, hi exclusive; with runtime bounds: what contains them */
     const at_aff *lo_aff, *hi_aff; /* runtime bounds inside [lo, hi), or NULL */

@@ -559,6 +559,7 @@ static at_ir *tile_list(tiler *x, at_ir *list) {
 }
 
 bool at_pass_tiles(at_low *l) {
+    at_take_last_terms(l, l->root);
     tiler x = {.l = l, .root = {.list = at_ir_copy_list(l, l->root)}};
     l->root = tile_list(&x, l->root);
     x.root = (untiled){.list = at_ir_copy_list(l, l->pack_root)};

@@ -60,6 +60,11 @@ try:
         a, x = numpy.asfortranarray(image(300, 300)), image(300)
         return lambda: blas.ssymv(1.0, a, x)
 
-    ROWS.update({"packed_symmetric": packed_symmetric, "stored_once": stored_once})
+    def solved(n):
+        l, b = image(n, n) + n*numpy.eye(n, dtype="f4"), image(n)
+        return lambda: blas.strsv(l.T, b, trans=1)
+
+    ROWS.update({"packed_symmetric": packed_symmetric, "stored_once": stored_once, "solved": lambda: solved(256),
+                 "solved 64": lambda: solved(64)})
 except ImportError as e:
     print("SciPy is not there: %s" % e)

@@ -70,6 +70,8 @@ typedef struct { /* an element vector that lives in a register */
     bool in_four;              /* they are joined, and stored, with those of three others */
     int chain[AT_TILE_CHAINS]; /* partial results beside vreg, from 1 on */
     int num_chains, next;
+    bool has_late; /* terms that join when its lanes are one have a register, */
+    int late;      /* this one */
 } at_tile_key;
 
 #define AT_TILE_MOST_STEP (INT32_MAX / 64) /* from lane to lane beside an entry: within 32 bits */
@@ -115,6 +117,7 @@ typedef struct {
     at_tile_open *open;   /* [tensor] */
     bool *wanted;         /* [tensor] in registers, and a vector reads one element of it */
     int trying;           /* a tensor that would be open across; -1 */
+    bool late;            /* terms join when the lanes of those before are one */
     const at_ir *current; /* statement */
     int first_op;         /* of its value */
     bool looked_up;       /* it held elements of tables, which are numbers now */

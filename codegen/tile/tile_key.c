@@ -150,8 +150,8 @@ static bool add_loop(walker *w, const at_ir *n) {
         trip = place_of(k->trip, &k->num_trips, AT_TILE_MAX_TRIPS, at_build_trips(w->l, n));
     add(w, LOOP | (uint64_t)x->ann << 8 | (uint64_t)x->is_reduce << 16 |
                (uint64_t)x->transposes << 17 | (uint64_t)at_loop_is_fixed(n) << 18 |
-               (uint64_t)x->is_listed << 19 | (uint64_t)(uint8_t)trip << 24 |
-               number_of(w, x->sym) << 32);
+               (uint64_t)x->is_listed << 19 | (uint64_t)x->is_late << 20 |
+               (uint64_t)(uint8_t)trip << 24 | number_of(w, x->sym) << 32);
     add(w, (uint64_t)x->lo);
     add(w, (uint64_t)x->hi);
     at_hash_add_str(&k->hash, w->l->syms.data[x->sym].name);

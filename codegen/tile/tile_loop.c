@@ -100,11 +100,13 @@ static void counted_loop(at_builder *b, const at_ir *n) {
     if (b->failed) return;
     int start = b->ops.len, first_vreg = b->vregs.len;
     const int together = copies_in_turn(b, n);
+    b->late = n->loop.is_late;
     begin_loop(b, n, trip_arg)->trip /= together;
     for (int i = 0; i < together; i++) {
         b->bound[n->loop.sym] = i;
         expand(b, n->child);
     }
+    b->late = false;
     end_loop(b, n, start, first_vreg, together, used);
     bump_slots(b, n, used, trip_arg >= 0 ? -1 : -at_loop_trips(n), trip_arg);
 }

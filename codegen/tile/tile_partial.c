@@ -165,6 +165,11 @@ int at_build_partial(at_builder *b, at_tile_key *k) {
         k->mixed = !k->neutral;
     }
     k->neutral = false;
+    if (b->late && k->spread) {
+        if (!k->has_late) k->late = at_build_vreg(b, (at_tile_vreg){.acc = true, .same = true});
+        k->has_late = true;
+        return k->late;
+    }
     if (k->next == k->num_chains && k->num_chains < chains)
         k->chain[k->num_chains++] = at_build_vreg(b, (at_tile_vreg){.acc = true, .same = true});
     if (k->next >= k->num_chains) k->next = 0;
@@ -197,7 +202,8 @@ static void begin_partials(at_builder *b, int tensor, int start) {
     int n = 0;
     for (int i = 0; i < b->keys.len; i++) {
         const at_tile_key *k = &b->keys.data[i];
-        if (k->tensor == tensor) n += k->num_chains - 1 + (k->spread && k->mixed ? 3 : 0);
+        if (k->tensor == tensor)
+            n += k->num_chains - 1 + (k->spread && k->mixed ? 3 : 0) + k->has_late;
     }
     if (!n) return;
     at_tile_op *op = insert(b, start, n);
@@ -212,6 +218,7 @@ static void begin_partials(at_builder *b, int tensor, int start) {
             *op++ = at_tile_on_registers(AT_T_MOV, k->vreg, whole);
         }
         for (int j = 1; j < k->num_chains; j++) *op++ = constant(k->chain[j], neutral);
+        if (k->has_late) *op++ = constant(k->late, neutral);
     }
 }
 
@@ -242,7 +249,11 @@ static void join_partials(at_builder *b, int tensor) {
             join_lanes(b, tensor, k->vreg, 1);
             b->vregs.data[k->vreg].same = true;
         }
-        k->spread = k->mixed = false;
+        if (k->has_late) {
+            at_build_join(b, tensor, k->vreg, k->vreg, k->late);
+            if (!b->vregs.data[k->late].same) b->vregs.data[k->vreg].same = false;
+        }
+        k->spread = k->mixed = k->has_late = false;
     }
 }
 
@@ -300,8 +311,8 @@ typedef AT_VEC(four) four_list;
 static at_tile_key *key_behind(at_builder *b, const at_tile_key *of, int behind) {
     for (int i = 0; i < b->keys.len; i++) {
         at_tile_key *k = &b->keys.data[i];
-        if (is_held_key(k, of->tensor) && k->spread && !k->in_four && k->lanes == 1 &&
-            k->slot == of->slot && k->off == of->off + behind &&
+        if (is_held_key(k, of->tensor) && k->spread && !k->in_four && !k->has_late &&
+            k->lanes == 1 && k->slot == of->slot && k->off == of->off + behind &&
             k->begins_neutral == of->begins_neutral)
             return k;
     }

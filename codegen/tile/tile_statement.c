@@ -208,7 +208,8 @@ static void in_registers(at_builder *b, const at_ir *n, const at_tile_place *p) 
         return;
     }
     int acc = at_build_partial(b, k), lanes = at_build_lanes(b);
-    accumulate(b, acc, n, k->spread && lanes < b->l->target->lanes ? lanes : 0);
+    const bool is_part = k->spread && !b->late && lanes < b->l->target->lanes;
+    accumulate(b, acc, n, is_part ? lanes : 0);
 }
 
 bool at_build_reads(const at_builder *b, const at_tile_op *op, int tensor) {

@@ -179,6 +179,8 @@ static void operators(void **state) {
         {"tests/te/values_used_again", "N=2,M=19"},
         {"tests/te/counted_rows", "V=7,E=19,D=13"},
         {"tests/te/placed_pairs", "N=2,P=37,H=5,W=7"},
+        {"tests/te/solved_rows", "N=75,M=3"},
+        {"tests/te/solved_rows", "N=37,M=19"},
         {"tests/te/placed_values", "N=53,B=11,C=3"},
         {"histogram", "P=67,B=13"},
         {"histogram", "P=16421,B=7"},

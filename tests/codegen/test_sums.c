@@ -231,6 +231,39 @@ static void vectors_of_lists(void **state) {
     at_arena_free(a);
 }
 
+/* A sum over all steps before: the register of its last term is read when the lanes of the others
+ * are one. */
+static void last_terms(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_lowered *l;
+    const at_program *p = program_of(a, &(program){"solved", "N=75",
+                                                   "l[N, N] : input\n"
+                                                   "b[N] : input\n"
+                                                   "s[i:N] = sum(k:0..i) l[i, k]*x[k]\n"
+                                                   "x[i:N] = b[i] - s[i]\n",
+                                                   "i =>\n"
+                                                   "    k:dyn(i) vec =>\n"
+                                                   "        @s = i  // k\n"
+                                                   "    @x = i\n"});
+    const at_lower_options o = {
+        .dialect = AT_DIALECT_GNU, .name = "k", .verify = true, .target = at_target_find("avx2")};
+    CALL(at_lower_tiles(a, p, &o, &l, &err));
+    assert_int_equal(l->num_tiles, 1);
+    const at_tile *t = l->tiles[0];
+    int late = -1, swaps = 0, joined_behind = 0;
+    for (const at_tile_op *op = t->ops; op < t->ops + t->num_ops; op++) {
+        if (op->kind == AT_T_FMA) late = op->dst;
+        if (op->kind == AT_T_SWAP) swaps++, assert_int_not_equal(op->a, late);
+        if (op->kind != AT_T_ADD || (op->a != late && op->b != late)) continue;
+        joined_behind = swaps;
+        late = -1;
+    }
+    assert_int_equal(swaps, 3);
+    assert_int_equal(joined_behind, 3);
+    at_arena_free(a);
+}
+
 /* Whether a sum of a sketch's default waits in memory, by what lowering makes of it. */
 static bool sum_waits(const at_task *t, int sketch) {
     const at_task *own = at_task_sketch(t, sketch);
@@ -403,14 +436,11 @@ static void little_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_registers),
-                                       cmocka_unit_test(little_memory),
-                                       cmocka_unit_test(waiting),
-                                       cmocka_unit_test(overlapping),
-                                       cmocka_unit_test(vectors_of_lists),
-                                       cmocka_unit_test(default_sketch),
-                                       cmocka_unit_test(default_of_weights),
-                                       cmocka_unit_test(default_of_phases),
-                                       cmocka_unit_test(default_of_words)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_registers),      cmocka_unit_test(little_memory),
+        cmocka_unit_test(waiting),           cmocka_unit_test(overlapping),
+        cmocka_unit_test(vectors_of_lists),  cmocka_unit_test(last_terms),
+        cmocka_unit_test(default_sketch),    cmocka_unit_test(default_of_weights),
+        cmocka_unit_test(default_of_phases), cmocka_unit_test(default_of_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
