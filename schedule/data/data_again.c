@@ -29,15 +29,6 @@ static bool is_of_few(const at_expr *e, const void *ruler) {
            all[e->ref].hi - all[e->ref].lo < FEW;
 }
 
-/* Is it a read at a place that a bound hides, or few entries? */
-static bool hides_place(const at_expr *e, const void *ruler) {
-    bool any = false;
-    for (int i = 0; i < e->nargs && e->op == AT_X_INDEX && !any; i++)
-        any = at_expr_find_value(e->arg[i], hides, NULL) ||
-              at_expr_find_value(e->arg[i], is_of_few, ruler);
-    return any;
-}
-
 int64_t data_again(const data_ruler *r) {
     double work = 1;
     bool any = false;
@@ -45,7 +36,7 @@ int64_t data_again(const data_ruler *r) {
         const at_tensor *t = &r->c->tensors[s];
         double terms = (double)data_elements_of(r, s);
         if (t->role != AT_ROLE_STAGE || !t->body) continue;
-        any |= at_expr_find_value(t->body, hides, NULL) || at_expr_find(t->body, hides_place, r);
+        any |= at_expr_find(t->body, hides, NULL) || at_expr_find_index(t->body, is_of_few, r);
         any |= t->num_reduce && at_reduction_is_extreme(t->reduction);
         any |= at_scatter_of(t).axes != 0; /* terms may belong to no place */
         for (int i = t->num_axes; i < axes_of(t); i++)
