@@ -149,22 +149,23 @@ static at_status try_layouts(chooser *c, at_net_cut *out, bool *any) {
 /* Moves apart and layouts may be answers to the same question: where a layout is taken, moves are
  * tried first, too. */
 static at_status try_both(chooser *c, at_net_cut *out) {
-    chooser first = *c;
     at_net_cut moved;
     double before, after;
     bool any = false;
-    first.how = at_net_cutting_new(c->arena, c->net);
-    first.how.threads = c->how.threads;
     AT_TRY(at_net_cut_parts(c->arena, c->net, &c->how, out, c->err));
     moved = *out;
     AT_TRY(try_layouts(c, out, &any));
     AT_TRY(try_moves(c, out));
     if (!any) return AT_OK;
-    AT_TRY(try_moves(&first, &moved));
-    AT_TRY(try_layouts(&first, &moved, &any));
+    const at_net_cutting how = c->how;
+    c->how = at_net_cutting_new(c->arena, c->net);
+    c->how.threads = how.threads;
+    AT_TRY(try_moves(c, &moved));
+    AT_TRY(try_layouts(c, &moved, &any));
     AT_TRY(at_net_cost_beside(&c->costs, out, &moved, 1, &before));
     AT_TRY(at_net_cost_beside(&c->costs, &moved, out, 1, &after));
-    if (after < before) *out = moved, c->how = first.how;
+    if (after < before) *out = moved;
+    else c->how = how;
     return AT_OK;
 }
 
