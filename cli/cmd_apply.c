@@ -16,8 +16,8 @@ static bool is_device(const char *path) {
 
 static void warn_of_no_header(const char *path) {
     at_text text = {0};
-    at_text_add_visible(&text, path);
-    at_text_add(&text, ": no header goes beside it, as one does beside a file that ends in .c");
+    at_text_addf(&text, "%s: no header goes beside it, as one does beside a file that ends in .c",
+                 path);
     at_warn(NULL, at_text_str(&text));
     at_text_free(&text);
 }

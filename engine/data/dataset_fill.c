@@ -179,8 +179,8 @@ static bool takes_specials(const at_dataset *d) {
     return !chooses || !multiplies;
 }
 
-/* Where nothing is added up they hide no others: every 16th element is one, in each lane in turn.
- */
+/* Where nothing is added up an element that is not a number hides no others: every 16th is not, in
+ * each lane in turn. */
 static void add_nans(const at_dataset *d, int t, void *to, at_rng *rng) {
     enum { STEP = 16, LANES = 5 };
     const int64_t n = at_dataset_elements(d, t), first = (int64_t)at_rng_below(rng, STEP);

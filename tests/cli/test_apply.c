@@ -425,8 +425,6 @@ static void refused(void **state) {
 
 /* ---- sums that are exact on no integers ------------------------------------------------------ */
 
-/* A main has run's rule: a kernel that run calls right is right, whatever the compiler makes of it;
- * one with a constant a little off is not. */
 /* What a main compares with is made by gcc as for the tuner: for the kernel's own instructions, and
  * no product becomes a part of a multiply-add. */
 static void main_as_tuned(void **state) {
@@ -448,6 +446,8 @@ static void main_as_tuned(void **state) {
     }
 }
 
+/* A main has run's rule: a kernel that run calls right is right, whatever the compiler makes of it;
+ * one with a constant a little off is not. */
 static void inexact(void **state) {
     (void)state;
     static const char *const pairs[][2] = {{"gnu", "gcc -O3 -march=native"},

@@ -453,8 +453,8 @@ static void smaller_inputs(void **state) {
     }
 }
 
-/* Where a maximum alone looks at them each lane meets what is not a number; sums would be hidden.
- */
+/* Where a maximum alone looks at elements, each lane meets some that are not a number; a sum with
+ * one of these would hide all of its other terms. */
 static void not_numbers(void **state) {
     (void)state;
     static const char *const texts[] = {

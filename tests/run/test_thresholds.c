@@ -565,7 +565,6 @@ static void added(void **state) {
     ALL(all);
 }
 
-/* Of centres with many terms few are the nearest to any of random rows. */
 /* The largest of another row is nearly as good where no exponential overflows, whatever the axis.
  */
 static void of_another_row(void **state) {
@@ -583,6 +582,7 @@ static void of_another_row(void **state) {
     ALL(all);
 }
 
+/* Of centres with many terms few are the nearest to any of random rows. */
 static void nearest(void **state) {
     (void)state;
     static const subject all[] = {
