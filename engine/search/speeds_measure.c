@@ -200,7 +200,7 @@ static at_status measure_tiles(prober *p, at_speeds *s, at_error *err) {
 static at_status measure_stream(prober *p, int64_t bytes, float *stream_ns, at_error *err) {
     enum { STEPS = 256, VECTORS = 4 };
     const int lanes = p->target->lanes;
-    const double lines = (double)STEPS * VECTORS * lanes / 16;
+    const double lines = (double)STEPS * VECTORS * lanes / LINE;
     double ns;
     AT_TRY(time_tile(p, 1, VECTORS * lanes, 1, (int)(bytes / (STEPS * VECTORS * lanes * 4)), STEPS,
                      &ns, err));
@@ -208,42 +208,45 @@ static at_status measure_stream(prober *p, int64_t bytes, float *stream_ns, at_e
     return AT_OK;
 }
 
+static double lines_of_step(const prober *p) { return 2.0 * p->target->lanes / LINE; }
+
+/* How much longer a step of a tile of two vectors takes than step_ns, for each line of these, where
+ * they come from so many bytes. */
+static at_status measure_longer(prober *p, const at_speeds *s, int rows, int64_t bytes,
+                                double step_ns, float *line_ns, at_error *err) {
+    enum { STEPS = 256 };
+    const int64_t b = 2 * p->target->lanes, panel = b * 4 * STEPS;
+    double ns;
+    AT_TRY(time_tile(p, rows, b, 1, (int)(bytes / panel), STEPS, &ns, err));
+    ns = ((ns - (double)s->call_ns[1][rows - 1]) / STEPS - step_ns) / lines_of_step(p);
+    *line_ns = (float)fmax(ns, 0.01);
+    return AT_OK;
+}
+
 /* What is left of the time of a line from L3 in the smallest tile of two vectors whose sums take as
  * long as lines of these alone. */
 static at_status measure_beside(prober *p, int64_t bytes, at_speeds *s, at_error *err) {
-    enum { STEPS = 256 };
-    const int64_t b = 2 * p->target->lanes, panel = b * 4 * STEPS;
     const float *step = s->step_ns[1];
-    const double lines = (double)b / LINE;
-    double ns;
+    const double lines_ns = lines_of_step(p) * (double)s->stream_ns[2];
     int rows = 0;
     for (int r = 1; r <= AT_SPEED_ROWS; r++)
-        if (step[r - 1] > 0 && (!rows || (double)step[rows - 1] < lines * (double)s->stream_ns[2]))
-            rows = r;
-    AT_TRY(time_tile(p, rows, b, 1, (int)(bytes / panel), STEPS, &ns, err));
-    ns = ((ns - (double)s->call_ns[1][rows - 1]) / STEPS - (double)step[rows - 1]) / lines;
-    s->beside_ns = (float)fmax(ns, 0.01);
-    return AT_OK;
+        if (step[r - 1] > 0 && (!rows || (double)step[rows - 1] < lines_ns)) rows = r;
+    return measure_longer(p, s, rows, bytes, (double)step[rows - 1], &s->beside_ns, err);
 }
 
 /* What a line of the vectors costs more where it comes from L3, or from memory: with the largest
  * tile of two vectors. */
 static at_status measure_lines(prober *p, at_speeds *s, at_error *err) {
-    enum { STEPS = 256 };
     const at_cpu *cpu = at_cpu_facts();
-    int rows = AT_SPEED_ROWS, lanes = p->target->lanes;
+    int rows = AT_SPEED_ROWS;
     while (rows > 1 && s->step_ns[1][rows - 1] <= 0) rows--;
-    double lines = 2.0 * lanes / 16, step = s->step_ns[1][rows - 1], far = s->far_ns[1][rows - 1];
-    int64_t b = 2 * lanes, panel = b * 4 * STEPS;
-    s->line_ns[1] = (float)fmax((far - step) / lines, 0.01);
+    double step = s->step_ns[1][rows - 1], far = s->far_ns[1][rows - 1];
+    s->line_ns[1] = (float)fmax((far - step) / lines_of_step(p), 0.01);
     const int64_t bytes[] = {cpu->l2_bytes * 3, cpu->l3_bytes * 2};
     const int64_t most[] = {cpu->l3_bytes / 2, (int64_t)256 << 20};
     for (int i = 0; i < 2; i++) {
-        double ns;
         if (!bytes[i] || bytes[i] > most[i]) continue; /* guessed */
-        AT_TRY(time_tile(p, rows, b, 1, (int)(bytes[i] / panel), STEPS, &ns, err));
-        ns = ((ns - s->call_ns[1][rows - 1]) / STEPS - far) / lines;
-        s->line_ns[2 + i] = (float)fmax(ns, 0.01);
+        AT_TRY(measure_longer(p, s, rows, bytes[i], far, &s->line_ns[2 + i], err));
         AT_TRY(measure_stream(p, bytes[i], &s->stream_ns[2 + i], err));
         if (i == 0) AT_TRY(measure_beside(p, bytes[i], s, err));
     }
