@@ -76,6 +76,9 @@ static void finish(const tally *y, const char *what) {
     assert_true(y->run > 0);
 }
 
+/* Of each task's points a part, but one at least. */
+static long part_of_count(long parts) { return count < parts ? 1 : count / parts; }
+
 /* Every fourth between guard pages, every fifth with its packing inside. */
 static way way_of(at_compiler compiler, int set, long n) {
     return (way){compiler, set, .pack_inline = n % 5 == 4, .paranoid = n % 4 == 3};
@@ -107,7 +110,7 @@ static void under_tcc(void **state) {
         int64_t index;
         open_task(&s, i);
         draw_start(&d, lasting, &s, (uint64_t)(i * MOST_SETS + set),
-                   set == at_cpu_best_set() ? count : count / 5);
+                   set == at_cpu_best_set() ? count : part_of_count(5));
         for (long n = 0; draw_next(&d, &index); n++) {
             way w = way_of(AT_TCC, set, n);
             check_one(&s, a, index, &w, &y);
@@ -190,7 +193,7 @@ static void check_batches(shape *s, int task, at_arena *lasting, at_compiler com
     int64_t index[BATCH];
     at_arena *a = at_arena_new();
     draw_start(&d, lasting, s, (uint64_t)(1000 + task * MOST_SETS + set),
-               set == at_cpu_best_set() ? count / 6 : count / 30);
+               part_of_count(set == at_cpu_best_set() ? 6 : 30));
     for (int n = 1; n;) {
         for (n = 0; n < BATCH && draw_next(&d, &index[n]);) n++;
         if (n) check_batch(s, a, index, compiler, set, n, y);
