@@ -46,6 +46,7 @@ static double bytes_in_double(const at_net *net) {
     return bytes;
 }
 
+/* The elements of these values in their types, and so many bytes more for each. */
 static double bytes_of(const at_net *net, const int *values, int n, int64_t more) {
     double bytes = 0;
     for (int i = 0; i < n; i++) {
@@ -56,8 +57,7 @@ static double bytes_of(const at_net *net, const int *values, int n, int64_t more
 }
 
 at_status at_net_truth_room(const at_net *net, at_error *err) {
-    const double gib = 1024.0 * 1024 * 1024,
-                 most = AT_NET_MEMORY_SHARE * (double)at_cpu_facts()->memory_bytes,
+    const double gib = 1024.0 * 1024 * 1024, most = (double)at_cpu_most_bytes(),
                  bytes = bytes_in_double(net) +
                          bytes_of(net, net->inputs.data, net->inputs.len, 0) +
                          bytes_of(net, net->outputs.data, net->outputs.len, sizeof(double));

@@ -5,8 +5,6 @@
 
 #include "network/program.h"
 
-#define AT_NET_MEMORY_SHARE 0.75 /* as of a worker's */
-
 /* The outputs that a network should have for some inputs. */
 typedef struct at_net_truth {
     at_arena *arena;
@@ -32,8 +30,8 @@ typedef enum at_net_verdict {
 /* error, moved: over the root mean square. */
 at_net_verdict at_net_verdict_of(at_net_distance error, at_net_distance moved, double limit);
 
-/* Refuses a network whose values in double take more than AT_NET_MEMORY_SHARE of this machine's
- * memory: what comes before at_net_truth_new, and before its inputs are made. */
+/* Refuses a network whose values in double take more than at_cpu_most_bytes: called before
+ * at_net_truth_new, and before its inputs are made. */
 at_status at_net_truth_room(const at_net *net, at_error *err);
 /* Computes the outputs in double. at_net_truth_free frees, also after an error. */
 at_status at_net_truth_new(const at_net *net, const void *const *inputs, const volatile int *stop,

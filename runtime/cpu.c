@@ -79,6 +79,8 @@ const at_cpu *at_cpu_facts(void) {
     return &facts;
 }
 
+int64_t at_cpu_most_bytes(void) { return at_cpu_facts()->memory_bytes / 4 * 3; }
+
 /* ---- cores ---------------------------------------------------------------------------------- */
 
 /* A thread has its own set, and leaves cores by itself. */

@@ -18,6 +18,8 @@ typedef struct at_cpu {
     int64_t memory_bytes;                  /* physical, or the cgroup's limit where lower */
 } at_cpu;
 const at_cpu *at_cpu_facts(void); /* measured once */
+/* Bytes that one computation may take: three quarters of memory_bytes. */
+int64_t at_cpu_most_bytes(void);
 
 /* Vector sets: the instruction sets that kernels are made of, those of the architecture that this
  * program runs on, by number, the plainest first (runtime/x86/spin.c). Their names are those of

@@ -20,9 +20,9 @@ typedef struct at_worker at_worker;
 /* program: the path of another program as worker, one of this version whose main() begins with
  * at_worker_main_if_asked; NULL: this same executable. AT_E_BUG: it cannot be started, or is none.
  * Borrows program and store until at_worker_free. cpu: the logical CPU to pin to, -1: the first of
- * at_cpu_cores; AT_E_USAGE if it is not. memory_bytes 0: three quarters of the machine's; counts
- * all of the worker's, the store too. AT_E_USAGE: a sandbox is required, and there is none. The
- * calling thread must live as long as the worker, which the system kills with it. */
+ * at_cpu_cores; AT_E_USAGE if it is not. memory_bytes 0: at_cpu_most_bytes; counts all of the
+ * worker's, the store too. AT_E_USAGE: a sandbox is required, and there is none. The calling thread
+ * must live as long as the worker, which the system kills with it. */
 at_status at_worker_new(const char *program, at_store *store, int cpu, int64_t memory_bytes,
                         at_sandbox sandbox, at_worker **out, at_error *err);
 /* Why its kernels are not confined ("--sandbox off"); NULL: they are. */

@@ -212,7 +212,7 @@ at_status at_worker_new(const char *program, at_store *store, int cpu, int64_t m
     w->arena = at_arena_new();
     w->cpu = cpu;
     w->sandbox = sandbox;
-    w->memory_bytes = memory_bytes > 0 ? memory_bytes : at_cpu_facts()->memory_bytes / 4 * 3;
+    w->memory_bytes = memory_bytes > 0 ? memory_bytes : at_cpu_most_bytes();
     w->fd = -1;
     at_status s = start(w, err);
     if (s != AT_OK) {

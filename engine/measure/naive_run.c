@@ -94,7 +94,7 @@ static void compile_by_gcc(at_session *s, at_job *job) {
 
 static at_status check_workspace(int64_t bytes, at_error *err) {
     const double gib = 1 << 30;
-    if (bytes <= at_cpu_facts()->memory_bytes / 4 * 3) return AT_OK;
+    if (bytes <= at_cpu_most_bytes()) return AT_OK;
     return at_fail(err, AT_E_USAGE,
                    "the reference keeps whole stages: %.1f GiB, this machine has %.1f GiB",
                    (double)bytes / gib, (double)at_cpu_facts()->memory_bytes / gib);
