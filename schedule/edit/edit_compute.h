@@ -84,7 +84,8 @@ const at_expr *at_edit_place_of(const at_compute *c, int stage, int tensor, bool
  *     @s = h + r < H ? x[h + r]*k[r] : 0   ->   the same;  @s = name[h + r]*k[r] */
 at_status at_edit_pad(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                       const char *name, const at_compute **compute, at_tree **out, at_error *err);
-/* NULL: none */
+/* The choice, or the read, that would be that stage; NULL: there is none. *is_factor: it is of a
+ * factor. */
 const at_expr *at_edit_padded_of(at_arena *a, const at_compute *c, int stage, int tensor,
                                  bool *is_factor);
 /* E14: the stage's reads of a tensor that move by one element of one dimension with each step of an

@@ -36,8 +36,9 @@ typedef struct padded {
     const at_compute *c;
     const at_tensor *stage;
     int tensor;
-    const at_expr *found, *of; /* what stands in the body, and what of it is padded */
-    const at_expr *factor;     /* of the product that is chosen there; NULL: of is found */
+    const at_expr *found;  /* in the stage's body: a choice, or a read within bounds */
+    const at_expr *source; /* what the new stage is: found, or the choice of a factor or 0 */
+    const at_expr *factor; /* of the product that found chooses; NULL: source is found */
     way ways[MAX_AXES];
     int num_ways;
 } padded;
@@ -123,12 +124,13 @@ static at_expr *chosen_or_zero(const at_expr *e) {
 /* Is every axis of what is padded as long as its extent says, and do some axes go together where
  * elements are read? */
 static bool is_of_shared(padded *x) {
-    const uint32_t axes = at_expr_axes(x->of), own = at_expr_axes(x->factor ? x->factor : x->of);
+    const uint32_t axes = at_expr_axes(x->source),
+                   own = at_expr_axes(x->factor ? x->factor : x->source);
     bool any = false;
     for (int k = 0; k < axes_of(x->stage); k++)
         if (axes >> k & 1 && (!x->stage->axes[k].extent || x->stage->axes[k].begin)) return false;
     x->num_ways = 0;
-    at_expr_walk(x->of, find_ways, x);
+    at_expr_walk(x->source, find_ways, x);
     for (int i = 0; i < x->num_ways; i++) any |= is_shared(&x->ways[i]) && (x->ways[i].axes & own);
     return any;
 }
@@ -147,22 +149,20 @@ static bool reads_more(const at_expr *e, const void *compute) {
            !c->tensors[e->ref].is_packing && !c->tensors[e->ref].is_table;
 }
 
-static bool is_padded(padded *x, const at_expr *of) {
-    x->of = of;
-    return at_expr_read_of(of, x->tensor) && at_expr_find(of, reads_more, x->c) &&
-           !at_expr_find_index(of, is_place, NULL) && is_of_shared(x);
+static bool is_padded(padded *x, const at_expr *e) {
+    x->source = e;
+    return at_expr_read_of(e, x->tensor) && at_expr_find(e, reads_more, x->c) &&
+           !at_expr_find_index(e, is_place, NULL) && is_of_shared(x);
 }
 
 /* inside ? x : 0 of inside ? x*k : 0, of the same type as x. */
-static bool finds_factor(padded *x, at_expr *of) {
-    if (of->op == AT_X_MUL) return finds_factor(x, of->arg[0]) || finds_factor(x, of->arg[1]);
-    if (of->op != AT_X_INDEX && x->c->tensors[x->tensor].type != AT_F32) return false;
+static bool finds_factor(padded *x, at_expr *e) {
+    if (e->op == AT_X_MUL) return finds_factor(x, e->arg[0]) || finds_factor(x, e->arg[1]);
+    if (e->op != AT_X_INDEX && x->c->tensors[x->tensor].type != AT_F32) return false;
+    const at_expr *product = chosen_or_zero(x->found);
     at_expr *parts[3];
-    for (int i = 0; i < 3; i++) {
-        at_expr *part = x->found->arg[i];
-        parts[i] = part == chosen_or_zero(x->found) ? of : part;
-    }
-    x->factor = of;
+    for (int i = 0; i < 3; i++) parts[i] = x->found->arg[i] == product ? e : x->found->arg[i];
+    x->factor = e;
     return is_padded(x, at_expr_new(x->arena, AT_X_SELECT, 3, parts));
 }
 
@@ -187,7 +187,7 @@ const at_expr *at_edit_padded_of(at_arena *a, const at_compute *c, int stage, in
     padded x = {.arena = a, .c = c, .stage = &c->tensors[stage], .tensor = tensor};
     if (!find(&x)) return NULL;
     *is_factor = x.factor;
-    return x.of;
+    return x.source;
 }
 
 /* ---- the stage ------------------------------------------------------------------------------- */
@@ -356,11 +356,11 @@ static at_walk take_axes_of_read(const at_expr *e, void *ctx) {
 /* What conditions alone have comes first, then what is read, as it lies. */
 static void add_axes(padding *x, rewrite *w) {
     axis_adder of_reads = {x, w, 0, false};
-    at_expr_walk(x->of.of, take_axes_of_read, &of_reads);
+    at_expr_walk(x->of.source, take_axes_of_read, &of_reads);
     for (int k = 0; k < axes_of(x->of.stage); k++)
-        if (at_expr_axes(x->of.of) & ~of_reads.axes & 1u << k) add_axis(x, w, k);
+        if (at_expr_axes(x->of.source) & ~of_reads.axes & 1u << k) add_axis(x, w, k);
     of_reads.adds = true;
-    at_expr_walk(x->of.of, take_axes_of_read, &of_reads);
+    at_expr_walk(x->of.source, take_axes_of_read, &of_reads);
 }
 
 static at_expr *read_made(const padding *x) {
@@ -403,9 +403,9 @@ at_status at_edit_pad(at_arena *a, const at_tree *t, const char *stage, const ch
                        "@%s reads \"%s\" under no condition, or bound, on sums of its axes", stage,
                        tensor);
     x.made.axes = AT_NEW_ARRAY(a, at_axis, axes_of(x.of.stage));
-    x.made.type = type_of(c, x.of.of);
+    x.made.type = type_of(c, x.of.source);
     add_axes(&x, &w);
-    x.made.written = written(&x, x.of.of);
+    x.made.written = written(&x, x.of.source);
     rewrite_add_stage(&w, stage, x.made, at_expr_map(a, x.of.stage->body, with_read, &x));
     return rewrite_finish(&w, compute, out);
 }

@@ -50,8 +50,8 @@ static void compilers(void **state) {
         }
 }
 
-/* Without -o, and to anything but a .c file, one text that needs no header; of a file it is told.
- */
+/* Without -o, and to anything but a .c file, one text that needs no header; a warning tells so of a
+ * file. */
 static void alone(void **state) {
     (void)state;
     cli_expect(0,

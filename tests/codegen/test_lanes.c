@@ -102,7 +102,7 @@ static void groups(void **state) {
     }
 }
 
-/* So are several registers of each part, and the first lanes of one. */
+/* Stores of several registers of each part are joined, too, and those of first lanes. */
 static void wide_and_narrow_groups(void **state) {
     (void)state;
     static const struct {

@@ -49,7 +49,7 @@ static cut_facts facts_of(const at_net_cut *cut) {
     return f;
 }
 
-/* Of the cut without costs, and by them. */
+/* Facts of the cut without costs, and of the cut by costs. */
 static void cut_both(onnx_graph *g, const char *isa, cut_facts *plain, cut_facts *by_cost) {
     const at_engine_options o = {.isa = isa};
     at_net *net = onnx_open(arena, g);
@@ -69,7 +69,7 @@ static void cut_both(onnx_graph *g, const char *isa, cut_facts *plain, cut_facts
     at_net_close(net);
 }
 
-/* parts: by cost; 0: any number. */
+/* parts: of the cut by costs; 0: any number. */
 static void shuffle_before(const char *depthwise, int parts) {
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         onnx_graph g = {0};

@@ -55,8 +55,8 @@ void text_subject_fill_otherwise(text_subject *s, uint64_t seed);
 /* The cover has the inputs of a run with other numbers, or with winners at other places, and what
  * its outputs should be; false: there is no such run. */
 bool text_subject_take_run(text_subject *s, int64_t run);
-/* The last draw, of exact values, as a run with --paranoid has it: some inputs are no numbers; with
- * false as it was. false: it has none. */
+/* The last draw, of exact values, as a run with --paranoid has it: some elements of inputs are no
+ * numbers; any false: as it was. Does it have such elements now? */
 bool text_subject_add_specials(text_subject *s, bool any);
 /* Noticed: some element differs. The same: all bits of all outputs are equal on three draws of
  * ordinary and special values. m is made before and after. */
