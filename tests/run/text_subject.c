@@ -320,7 +320,7 @@ static bool differs(const text_subject *s, const text_made *mutant) {
 }
 
 /* back: inputs are again as they were. */
-static void move(const text_subject *s, int64_t run, char **kept, bool back) {
+static void move(const text_subject *s, int64_t run, bool back) {
     for (int t = 0; t < s->compute->num_tensors; t++) {
         const int num = s->moved.num[t];
         const size_t bytes = (size_t)at_type_bytes(s->compute->tensors[t].type);
@@ -333,15 +333,15 @@ static void move(const text_subject *s, int64_t run, char **kept, bool back) {
             (const at_move *)at_store_at(s->cover.store, s->moved.moves[t]) + run * num;
         char *to = at_store_at(s->cover.store, s->cover.offset[t]);
         for (int k = 0; k < num; k++)
-            memcpy(to + moves[k].at, back ? kept[t] + moves[k].at : (const char *)&moves[k].bits,
+            memcpy(to + moves[k].at, back ? s->kept[t] + moves[k].at : (const char *)&moves[k].bits,
                    bytes);
     }
 }
 
 bool text_subject_take_run(text_subject *s, int64_t run) {
     if (!s->cover.store || run >= s->moved.runs) return false;
-    if (s->taken >= 0) move(s, s->taken, s->kept, true);
-    move(s, run, s->kept, false);
+    if (s->taken >= 0) move(s, s->taken, true);
+    move(s, run, false);
     s->taken = run;
     expect(s, &s->cover, &s->right);
     return true;
@@ -384,7 +384,6 @@ static bool outputs_differ(const text_subject *s, const char *right, const char 
 static bool runs_differ(const text_subject *s, const text_made *right, const text_made *wrong) {
     const at_dataset *d = &s->cover;
     const int n = s->compute->num_tensors;
-    char **kept = s->kept;
     void *bufs[MOST_BUFS];
     int inputs = 0;
     int64_t bytes = 0, limits = 0;
@@ -397,9 +396,9 @@ static bool runs_differ(const text_subject *s, const text_made *right, const tex
     char *out[2];
     void *workspace = calloc(1, (size_t)(right->workspace_bytes + wrong->workspace_bytes) + 64);
     for (int k = 0; k < 2; k++) out[k] = calloc(1, (size_t)(bytes + limits) + 64);
-    if (s->taken >= 0) move(s, s->taken, kept, true);
+    if (s->taken >= 0) move(s, s->taken, true);
     for (int64_t run = 0; run < s->moved.runs; run++) {
-        move(s, run, kept, false);
+        move(s, run, false);
         for (int k = 0; k < 2; k++) {
             int to = inputs;
             char *at = out[k];
@@ -410,7 +409,7 @@ static bool runs_differ(const text_subject *s, const text_made *right, const tex
                     bufs[to++] = at, at += at_dataset_elements(d, t) * 4;
             if ((k ? wrong : right)->run(bufs, workspace, NULL)) return true;
         }
-        move(s, run, kept, true);
+        move(s, run, true);
         if (outputs_differ(s, out[0], out[1], bytes)) return true;
     }
     return false;
