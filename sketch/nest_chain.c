@@ -406,6 +406,8 @@ static at_status put(chain *c, int t) {
 }
 
 static at_status make_chain(chain *c) {
+    const nest_choice lanes = {.vec = tensor_of(c, c->last)->num_axes - 1};
+    if (c->num == 1 && has_groups(c->s, c->last)) return nest_make_groups(c->s, c->last, &lanes);
     if (c->num == 1 && !tensor_of(c, c->last)->num_reduce)
         return nest_make_plain(c->s, c->last, NULL);
     if (c->num == 1) c->is_shared[tensor_of(c, c->last)->num_axes - 1] = false;

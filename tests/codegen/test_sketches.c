@@ -351,6 +351,7 @@ static void operators(void **state) {
         {"tests/te/windows_down", "H=11,W=37"},
         {"tests/te/doubled_by_rows", "C=2,H=7,W=37"}, /* several rows are a turn */
         {"tests/te/tripled_by_rows", "C=1,H=5,W=29"},
+        {"tests/te/doubled_beside", "C=2,H=5,W=19"},
         {"tests/te/chain_of_windows", "B=2,S=29,D=7,W=6"},
         {"tests/te/chain_of_windows", "B=1,S=19,D=5,W=23"},
         {"integral_image", "H=19,W=37"},

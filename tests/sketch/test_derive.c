@@ -62,6 +62,7 @@ static void sets(void **state) {
         {"tests/te/windows_in_common.te", "H=5,W=43", false},
         {"tests/te/doubled_by_rows.te", "C=2,H=5,W=19", false},
         {"tests/te/tripled_by_rows.te", "C=1,H=4,W=11", false},
+        {"tests/te/doubled_beside.te", "C=2,H=5,W=19", false},
         {"tests/te/windows_down.te", "H=17,W=21", false},
         {"tests/te/windows_down.te", "H=3,W=13", false},
         {"tests/te/potentials.te", "N=23,D=3", false},
@@ -313,6 +314,15 @@ static void turns_of_rows(void **state) {
         at_text_free(&entity);
         at_arena_free(a);
     }
+    /* A stage of another chain by itself has lanes through groups, too. */
+    at_arena *a = at_arena_new();
+    const at_task *t = any_task(a, "tests/te/doubled_beside.te", "");
+    int k = 0;
+    while (k < at_task_num_sketches(t) && strcmp(at_task_sketch_name(t, k), "row_by_row")) k++;
+    assert_true(k < at_task_num_sketches(t));
+    assert_string_equal(loops_of(a, at_sketch_of_task(t, k)->s->tree_text, "wide"),
+                        "h:para, v_g_0, v_i_:unroll, v_g_1:vec ");
+    at_arena_free(a);
 }
 
 /* Several short rows of a copy are one tile, whose last part is lanes; sixteen elements side by
