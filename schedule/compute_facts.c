@@ -187,7 +187,11 @@ static range int_range(const bounder *b, const at_expr *e) {
     case AT_X_BIT_AND:
     case AT_X_BIT_OR:
     case AT_X_SHIFT_RIGHT: break;
-    default: return (range){0, 1};
+    case AT_X_AND:
+    case AT_X_OR:
+    case AT_X_NOT: return (range){0, 1};
+    default: /* of others nothing is known: whole values, such as floor's */
+        return at_op_compares(e->op) ? (range){0, 1} : (range){INT32_MIN, INT32_MAX};
     }
     x = int_range(b, e->arg[0]), y = int_range(b, e->arg[1]);
     switch (e->op) {

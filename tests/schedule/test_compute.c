@@ -496,12 +496,41 @@ static void ways_within_ways(void **state) {
     }
 }
 
+/* Places that a stage says lie within its bounds; of a value that is rounded any may come. */
+static void places_of_values(void **state) {
+    (void)state;
+    static const struct {
+        const char *body;
+        int64_t lo, hi;
+    } places[] = {{"min(max(floor(g[q]*3), 0), N - 1)", 0, 3},
+                  {"max(ceil(g[q]), 2)", 2, INT32_MAX},
+                  {"min(round(g[q]), 3) - 1", INT32_MIN, 2},
+                  {"g[q] > 0 ? 3 : 1", 1, 3}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        fixture f;
+        int64_t **extents, lo, hi;
+        fixture_sizes(&f, names);
+        const char *text = at_format(f.arena,
+                                     "x[N] : input\ng[N] : input\nnear[q:N] : s32 = %s\n"
+                                     "o[q:N] = x[max(min(near[q], N - 1), 0)]\n",
+                                     places[i].body);
+        assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
+        assert_ok(&f, at_compute_extents(f.arena, f.compute, f.values, &extents, &f.err));
+        at_compute_place_range(f.compute, f.values, extents, at_compute_find(f.compute, "near"),
+                               &lo, &hi);
+        if (lo != places[i].lo || hi != places[i].hi)
+            fail_msg("%s: %lld to %lld", places[i].body, (long long)lo, (long long)hi);
+        fixture_close(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_print),   cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_table),   cmocka_unit_test(test_meaning),
-        cmocka_unit_test(test_extents), cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_limits),  cmocka_unit_test(ways_within_ways),
+        cmocka_unit_test(test_print),       cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_table),       cmocka_unit_test(test_meaning),
+        cmocka_unit_test(test_extents),     cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_limits),      cmocka_unit_test(ways_within_ways),
+        cmocka_unit_test(places_of_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
