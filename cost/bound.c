@@ -213,7 +213,7 @@ static const at_tile_work *work_of(bounder *b, const node *d, const int64_t *tri
     for (int i = 0; i < KEPT; i++) {
         if (!b->kept[d->tile * KEPT + i].known) {
             memcpy(b->kept[d->tile * KEPT + i].trips, trips, bytes);
-            b->kept[d->tile * KEPT + i].work = at_tile_work_of(t, b->m->core, trips);
+            b->kept[d->tile * KEPT + i].work = at_tile_work_of(b->arena, t, b->m->core, trips);
             b->kept[d->tile * KEPT + i].known = true;
         }
         if (!memcmp(b->kept[d->tile * KEPT + i].trips, trips, bytes))
@@ -240,8 +240,10 @@ static part call(bounder *b, const node *d, double times) {
     const at_tile_work *w = work_of(b, d, trips);
     int wide = c->tile->lanes >= AT_WIDE_LANES;
     part p = {.instructions = w->instructions + call_instructions(b, c->tile)};
-    p.need[AT_NEED_FMA] = fmax((w->fmas + w->muls) / core->fma[wide],
-                               (w->fmas + w->muls + w->adds) / core->arithmetic[wide]);
+    const double fmas = w->fmas + w->muls - w->half_fmas, halves = w->half_fmas + w->half_adds;
+    p.need[AT_NEED_FMA] = fmax(fmas / core->fma[wide] + w->half_fmas / core->fma[0],
+                               (w->fmas + w->muls + w->adds - halves) / core->arithmetic[wide] +
+                                   halves / core->arithmetic[0]);
     p.need[AT_NEED_LOAD] = w->loads / core->loads[wide] + w->bcasts / core->bcasts;
     p.need[AT_NEED_STORE] = w->stores / core->stores[wide];
     p.need[AT_NEED_ISSUE] = p.instructions / core->issue;

@@ -14,12 +14,14 @@ extern const char at_x86_speeds_sapphirerapids[], at_x86_speeds_znver3[], at_x86
 
 /* tile_work.c: one call of a tile. trips: its passed trip counts. */
 typedef struct at_tile_work {
-    double muls, fmas, adds; /* vector operations; adds: all other arithmetic */
-    double more_terms;       /* of fmas that are dot products: beyond the first of each */
+    double muls, fmas, adds;     /* vector operations; adds: all other arithmetic */
+    double half_fmas, half_adds; /* of fmas and muls, and of adds: in halves of registers */
+    double more_terms;           /* of fmas that are dot products: beyond the first of each */
     double loads, bcasts, stores, instructions;
     double chain_cycles; /* the longest path through its arithmetic */
 } at_tile_work;
-at_tile_work at_tile_work_of(const at_tile *t, const at_core *core, const int64_t *trips);
+at_tile_work at_tile_work_of(at_arena *a, const at_tile *t, const at_core *core,
+                             const int64_t *trips);
 
 /* footprint.c: at least so many different bytes are read or written in a list by turns of the loops
  * in `inside`; all others stand still, at any place in their current range. */

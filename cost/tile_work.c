@@ -2,6 +2,7 @@
  *
  * Counts are those of the machine code (codegen/x86/), or fewer: what an instruction set does in
  * several steps counts as the steps that any encoding needs. */
+#include "codegen/tile/tile_wanted.h"
 #include "cost/cost_int.h"
 
 #define MAX_REGS 64
@@ -13,6 +14,7 @@ typedef struct {
     const at_core *core;
     const int64_t *trips;
     at_tile_work *work;
+    const uint8_t *wanted;  /* of registers of which a half may do; NULL: of none */
     double ready[MAX_REGS]; /* cycle at which a register's value is there */
 } walk;
 
@@ -89,11 +91,23 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
     }
 }
 
+/* Counts one, and what of it is in a half of a register. */
+static void count_halves(walk *w, const at_tile_op *op, double times) {
+    at_tile_work *k = w->work;
+    const double fmas = k->fmas + k->muls, adds = k->adds;
+    count_op(w, op, times);
+    if (!w->wanted || !at_tile_is_by_lane(op) || !w->wanted[op->dst] ||
+        w->wanted[op->dst] > w->t->lanes / 2)
+        return;
+    k->half_fmas += k->fmas + k->muls - fmas;
+    k->half_adds += k->adds - adds;
+}
+
 static void count(walk *w, int from, int to, double times) {
     for (int i = from; i < to; i++) {
         const at_tile_op *op = &w->t->ops[i];
         if (op->kind != AT_T_LOOP) {
-            count_op(w, op, times);
+            count_halves(w, op, times);
             continue;
         }
         int behind = at_tile_loop_end(w->t, i);
@@ -144,9 +158,11 @@ static void wait(walk *w, int from, int to) {
     }
 }
 
-at_tile_work at_tile_work_of(const at_tile *t, const at_core *core, const int64_t *trips) {
+at_tile_work at_tile_work_of(at_arena *a, const at_tile *t, const at_core *core,
+                             const int64_t *trips) {
     at_tile_work k = {0};
     walk w = {.t = t, .fused = t->target->fused, .core = core, .trips = trips, .work = &k};
+    if (t->target->lanes >= AT_WIDE_LANES) w.wanted = at_tile_wanted_lanes(a, t);
     count(&w, 0, t->num_ops, 1);
     wait(&w, 0, t->num_ops);
     for (int r = 0; r < MAX_REGS; r++) k.chain_cycles = later(k.chain_cycles, w.ready[r]);

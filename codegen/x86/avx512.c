@@ -2,6 +2,7 @@
  * operand, so that all registers can be named. */
 #include "codegen/x86/encode.h"
 #include "codegen/tile/tile_pick.h"
+#include "codegen/tile/tile_wanted.h"
 
 /* False for what is not a number. */
 static const uint8_t comparisons[AT_T_KIND_COUNT] = {
@@ -330,17 +331,25 @@ static void gather(at_x86 *x, const at_tile_op *op) {
          at_mem_gather(at_x86_pointer(x, op->slot), op->a, op->off * 4, 64));
 }
 
+/* Half of a register, of which some cores work out two in the time of a whole one, is enough where
+ * nothing depends on the other half. */
+static int width_of(const at_x86 *x, const at_tile_op *op) {
+    const int wanted = op->dst < x->t->num_regs ? x->wanted[op->dst] : x->t->lanes;
+    return !op->halves && wanted && wanted <= x->t->lanes / 2 ? x->set->width / 2 : x->set->width;
+}
+
 static void arithmetic(at_x86 *x, const at_tile_op *op) {
+    const int width = op->kind == AT_T_DOT ? x->set->width : width_of(x, op);
     const at_x86_op what = op->kind == AT_T_DOT   ? at_x86_dot(op)
                            : op->kind == AT_T_AND ? AT_X86_VPANDD
                            : op->kind == AT_T_OR  ? AT_X86_VPORD
                                                   : at_x86_arithmetic[op->kind];
-    const at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
-    at_x86_arg b = op->mem == AT_MEM_NONE ? at_x86_reg(x, op->b)
+    const at_x86_arg k0 = at_mask_reg(0), dst = at_vec(op->dst, width), from = at_vec(op->a, width);
+    at_x86_arg b = op->mem == AT_MEM_NONE ? at_vec(op->b, width)
                    : op->mem == AT_MEM_CONST
                        ? at_x86_constant(4)
-                       : at_x86_memory(x, op, op->mem == AT_MEM_BCAST ? 4 : x->set->width);
-    int broadcast = op->mem == AT_MEM_BCAST || op->mem == AT_MEM_CONST ? x->set->width / 4 : 0;
+                       : at_x86_memory(x, op, op->mem == AT_MEM_BCAST ? 4 : width);
+    int broadcast = op->mem == AT_MEM_BCAST || op->mem == AT_MEM_CONST ? width / 4 : 0;
     if (at_tile_compares(op)) {
         at_x86_arg args[] = {at_mask_reg(COMPARED), k0, from, b, at_imm(comparisons[op->kind])};
         at_asm_emit(&x->code, AT_X86_VCMPPS, broadcast, false, 5, args);
@@ -375,6 +384,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         return;
     }
     const at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
+    const int width = width_of(x, op);
     switch (op->kind) {
     case AT_T_BCAST:
         if (at_type_is_half(x->t->slot_type[op->slot]) && !op->packed) {
@@ -388,7 +398,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         EMIT(x, VBROADCASTSS, dst, k0, at_x86_memory(x, op, 4));
         return;
     case AT_T_MOV: EMIT(x, VMOVAPS, dst, k0, from); return;
-    case AT_T_SQRT: EMIT(x, VSQRTPS, dst, k0, from); return;
+    case AT_T_SQRT: EMIT(x, VSQRTPS, at_vec(op->dst, width), k0, at_vec(op->a, width)); return;
     case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, k0, from, at_imm(op->by)); return;
     case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, k0, from, at_imm(op->by)); return;
     case AT_T_TO_FLOAT: EMIT(x, VCVTDQ2PS, dst, k0, from); return;
@@ -513,6 +523,7 @@ static void keep_entries(at_x86 *x) {
 }
 
 static void begin(at_x86 *x) {
+    x->wanted = at_tile_wanted_lanes(x->code.arena, x->t);
     at_x86_set_masks(x);
     keep_entries(x);
 }

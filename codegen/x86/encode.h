@@ -63,6 +63,7 @@ struct at_x86 {
                       */
     int scratch_now; /* what the scratch vector holds: avx2: a mask for so many lanes; an entry of
                         `spreads`: as -1, -2, ...; 0: nothing known */
+    const uint8_t *wanted; /* avx512: at_tile_wanted_lanes */
     /* avx512: 1 + the entry of `spreads` that a register holds throughout; 0: none */
     uint8_t kept[32];
     AT_VEC(at_x86_patch) mask_patches; /* avx2: displacements to the mask table; entry: lanes */

@@ -115,6 +115,28 @@ static void encode_arithmetic(at_arena *a, const at_target *target) {
     }
 }
 
+/* Of a register of which no more than its first half is stored half is worked out, whatever is
+ * stored on the way in memory of the tile's own; not where another operation takes all lanes. */
+static void encode_halves(at_arena *a, const at_target *target) {
+    enum { SUM, FACTOR, OTHER, SWAPPED, LANES = 16 };
+    for (int lanes = 1; lanes <= LANES; lanes++) {
+        maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+        const int bytes = lanes <= LANES / 2 ? 32 : 64;
+        const char *sum = wanted_vector(&m, SUM, bytes), *other = wanted_vector(&m, OTHER, 64);
+        next_memory(&m, add_move(&m, AT_T_LOAD, FACTOR, 0, 0, LANES)), want(&m);
+        add_arithmetic(&m, AT_T_FMA, SUM, FACTOR, OTHER);
+        WANT(&m, "vfmadd231ps %s,%s,%s", sum, wanted_vector(&m, FACTOR, bytes),
+             wanted_vector(&m, OTHER, bytes));
+        add_arithmetic(&m, AT_T_MAX, SUM, SUM, OTHER);
+        WANT(&m, "vmaxps %s,%s,%s", sum, sum, wanted_vector(&m, OTHER, bytes));
+        add_arithmetic(&m, AT_T_MUL, OTHER, FACTOR, OTHER);
+        WANT(&m, "vmulps %s,%s,%s", other, wanted_vector(&m, FACTOR, 64), other);
+        next_memory(&m, add_move(&m, AT_T_STORE, SUM, 1, 0, lanes)), want(&m);
+        next_memory(&m, add_move(&m, AT_T_STORE, OTHER, 1, 0, LANES)), want(&m);
+        compare_straight(&m, at_format(a, "%s, %d lanes wanted", target->name, lanes));
+    }
+}
+
 static void encode_zips(at_arena *a, const at_target *target) {
     int r[6], n = some_registers(target, r);
     maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
@@ -500,6 +522,7 @@ static void encoder(const at_target *target) {
     at_arena *a = at_arena_new();
     encode_moves(a, target);
     encode_arithmetic(a, target);
+    if (target->lanes == 16) encode_halves(a, target);
     if (target->prelude) encode_zips(a, target);
     if (target->prelude) encode_lanes(a, target);
     if (target->prelude) encode_spreads(a, target);

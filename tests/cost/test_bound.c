@@ -114,7 +114,9 @@ static void run_tile(walk *w, const at_tile_call *c) {
         for (int k = 0; k < 64; k++) chain = fmax(chain, ready[k]);
     }
     for (int k = 0; k < 64; k++) chain = k ? fmax(chain, ready[k]) : ready[k];
-    at_tile_work work = at_tile_work_of(t, r->core, at.trips);
+    at_arena *own = at_arena_new();
+    at_tile_work work = at_tile_work_of(own, t, r->core, at.trips);
+    at_arena_free(own);
     r->worst_chain = fmax(r->worst_chain, fabs(work.chain_cycles - chain));
 }
 

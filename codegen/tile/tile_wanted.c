@@ -1,0 +1,46 @@
+/* codegen/tile/tile_wanted.c: lanes of registers on which anything depends, from what is stored and
+ * from operations across lanes back to what they are made of. A register is one thing throughout.
+ */
+#include "codegen/tile/tile_wanted.h"
+
+bool at_tile_is_by_lane(const at_tile_op *op) {
+    return op->kind >= AT_T_MOV && op->kind <= AT_T_TO_INT && op->kind != AT_T_DOT &&
+           op->kind != AT_T_CUT && !op->halves && !op->bits && !op->element;
+}
+
+static bool want(uint8_t *wanted, int reg, int lanes) {
+    if (reg < 0 || wanted[reg] >= lanes) return false;
+    wanted[reg] = (uint8_t)lanes;
+    return true;
+}
+
+/* Lanes of what an operation reads, by those of what it makes; true: more than before. */
+static bool want_read(const at_tile *t, const at_tile_op *op, uint8_t *wanted) {
+    const bool is_kept = (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->mem) &&
+                         t->num_spilled && op->slot == at_tile_frame(t),
+               is_run = op->kind == AT_T_STORE && !op->times && !op->fours && !op->packed,
+               has_b = op->kind != AT_T_STORE && op->kind != AT_T_MOV && !op->mem &&
+                       !at_tile_is_unary(op);
+    const int cell = is_kept ? t->num_regs + (int)(op->off / t->lanes) : -1;
+    bool more = false;
+    if (op->kind == AT_T_LOAD) return want(wanted, cell, wanted[op->dst]);
+    if (op->kind < AT_T_STORE) return false;
+    const int lanes = is_kept && op->kind == AT_T_STORE ? wanted[cell]
+                      : is_run                          ? op->lanes
+                      : at_tile_is_by_lane(op)          ? wanted[op->dst]
+                                                        : t->lanes;
+    more |= want(wanted, op->a, lanes);
+    if (op->mem == AT_MEM_VECTOR) more |= want(wanted, cell, lanes);
+    if (has_b) more |= want(wanted, op->b, lanes);
+    if (at_tile_updates(op)) more |= want(wanted, op->dst, lanes);
+    return more;
+}
+
+const uint8_t *at_tile_wanted_lanes(at_arena *a, const at_tile *t) {
+    uint8_t *wanted = AT_NEW_ARRAY(a, uint8_t, t->num_regs + t->num_spilled);
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = t->num_ops; i-- > 0;) more |= want_read(t, &t->ops[i], wanted);
+    }
+    return wanted;
+}
