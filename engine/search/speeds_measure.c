@@ -181,6 +181,18 @@ static at_status measure_tile(prober *p, int rows, int vectors, at_speeds *s, at
     return AT_OK;
 }
 
+/* A step of a narrow tile. Of several rows it is taken to be no faster than a whole vector's, which
+ * halves of registers may be: estimates have no time of its lines from further away, of which each
+ * lane takes more. */
+static at_status measure_narrow(prober *p, int rows, int width, int w, at_speeds *s,
+                                at_error *err) {
+    enum { SEVERAL = 4 };
+    float *step = &s->narrow_ns[w][rows - 1];
+    AT_TRY(measure_near(p, rows, width, step, &s->narrow_call_ns[w][rows - 1], err));
+    if (rows >= SEVERAL) *step = fmaxf(*step, s->step_ns[0][rows - 1]);
+    return AT_OK;
+}
+
 static at_status measure_tiles(prober *p, at_speeds *s, at_error *err) {
     static const int rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 30};
     for (int v = 1; v <= AT_SPEED_VECTORS; v++)
@@ -191,8 +203,7 @@ static at_status measure_tiles(prober *p, at_speeds *s, at_error *err) {
     for (int w = 0; w < AT_SPEED_WIDTHS; w++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows && widths[w] < p->target->lanes; i++)
             if (occurs(p->target, rows[i], widths[w]))
-                AT_TRY(measure_near(p, rows[i], widths[w], &s->narrow_ns[w][rows[i] - 1],
-                                    &s->narrow_call_ns[w][rows[i] - 1], err));
+                AT_TRY(measure_narrow(p, rows[i], widths[w], w, s, err));
     return AT_OK;
 }
 
