@@ -96,9 +96,7 @@ static void count_halves(walk *w, const at_tile_op *op, double times) {
     at_tile_work *k = w->work;
     const double fmas = k->fmas + k->muls, adds = k->adds;
     count_op(w, op, times);
-    if (!w->wanted || !at_tile_is_by_lane(op) || !w->wanted[op->dst] ||
-        w->wanted[op->dst] > w->t->lanes / 2)
-        return;
+    if (!w->wanted || !at_tile_is_half(w->t, w->wanted, op)) return;
     k->half_fmas += k->fmas + k->muls - fmas;
     k->half_adds += k->adds - adds;
 }

@@ -3,7 +3,8 @@
  */
 #include "codegen/tile/tile_wanted.h"
 
-bool at_tile_is_by_lane(const at_tile_op *op) {
+/* Does each lane of dst come from the same one of the operands? */
+static bool is_by_lane(const at_tile_op *op) {
     return op->kind >= AT_T_MOV && op->kind <= AT_T_TO_INT && op->kind != AT_T_DOT &&
            op->kind != AT_T_CUT && !op->halves && !op->bits && !op->element;
 }
@@ -27,7 +28,7 @@ static bool want_read(const at_tile *t, const at_tile_op *op, uint8_t *wanted) {
     if (op->kind < AT_T_STORE) return false;
     const int lanes = is_kept && op->kind == AT_T_STORE ? wanted[cell]
                       : is_run                          ? op->lanes
-                      : at_tile_is_by_lane(op)          ? wanted[op->dst]
+                      : is_by_lane(op)                  ? wanted[op->dst]
                                                         : t->lanes;
     more |= want(wanted, op->a, lanes);
     if (op->mem == AT_MEM_VECTOR) more |= want(wanted, cell, lanes);
@@ -43,4 +44,9 @@ const uint8_t *at_tile_wanted_lanes(at_arena *a, const at_tile *t) {
         for (int i = t->num_ops; i-- > 0;) more |= want_read(t, &t->ops[i], wanted);
     }
     return wanted;
+}
+
+bool at_tile_is_half(const at_tile *t, const uint8_t *wanted, const at_tile_op *op) {
+    return is_by_lane(op) && op->dst < t->num_regs && wanted[op->dst] &&
+           wanted[op->dst] <= t->lanes / 2;
 }

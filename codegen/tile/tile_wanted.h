@@ -6,10 +6,11 @@
 
 #include "codegen/tile/tile.h"
 
-/* Does each lane of dst come from the same one of the operands? */
-bool at_tile_is_by_lane(const at_tile_op *op);
 /* [num_regs + num_spilled], in a: on how many first lanes of a register anything depends, and of
  * one that the tile's own memory holds; 0: on none. */
 const uint8_t *at_tile_wanted_lanes(at_arena *a, const at_tile *t);
+/* Does each lane of dst come from the same one of the operands, and does nothing depend on lanes
+ * behind the first half? wanted: at_tile_wanted_lanes. */
+bool at_tile_is_half(const at_tile *t, const uint8_t *wanted, const at_tile_op *op);
 
 #endif

@@ -334,12 +334,11 @@ static void gather(at_x86 *x, const at_tile_op *op) {
 /* Half of a register, of which some cores work out two in the time of a whole one, is enough where
  * nothing depends on the other half. */
 static int width_of(const at_x86 *x, const at_tile_op *op) {
-    const int wanted = op->dst < x->t->num_regs ? x->wanted[op->dst] : x->t->lanes;
-    return !op->halves && wanted && wanted <= x->t->lanes / 2 ? x->set->width / 2 : x->set->width;
+    return at_tile_is_half(x->t, x->wanted, op) ? x->set->width / 2 : x->set->width;
 }
 
 static void arithmetic(at_x86 *x, const at_tile_op *op) {
-    const int width = op->kind == AT_T_DOT ? x->set->width : width_of(x, op);
+    const int width = width_of(x, op);
     const at_x86_op what = op->kind == AT_T_DOT   ? at_x86_dot(op)
                            : op->kind == AT_T_AND ? AT_X86_VPANDD
                            : op->kind == AT_T_OR  ? AT_X86_VPORD
@@ -383,8 +382,8 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         else at_x86_narrow(x, op);
         return;
     }
-    const at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
     const int width = width_of(x, op);
+    const at_x86_arg k0 = at_mask_reg(0), dst = at_vec(op->dst, width), from = at_vec(op->a, width);
     switch (op->kind) {
     case AT_T_BCAST:
         if (at_type_is_half(x->t->slot_type[op->slot]) && !op->packed) {
@@ -398,7 +397,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         EMIT(x, VBROADCASTSS, dst, k0, at_x86_memory(x, op, 4));
         return;
     case AT_T_MOV: EMIT(x, VMOVAPS, dst, k0, from); return;
-    case AT_T_SQRT: EMIT(x, VSQRTPS, at_vec(op->dst, width), k0, at_vec(op->a, width)); return;
+    case AT_T_SQRT: EMIT(x, VSQRTPS, dst, k0, from); return;
     case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, k0, from, at_imm(op->by)); return;
     case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, k0, from, at_imm(op->by)); return;
     case AT_T_TO_FLOAT: EMIT(x, VCVTDQ2PS, dst, k0, from); return;

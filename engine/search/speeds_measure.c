@@ -242,6 +242,7 @@ static at_status measure_beside(prober *p, int64_t bytes, at_speeds *s, at_error
     int rows = 0;
     for (int r = 1; r <= AT_SPEED_ROWS; r++)
         if (step[r - 1] > 0 && (!rows || (double)step[rows - 1] < lines_ns)) rows = r;
+    if (!rows) return AT_OK; /* no such tile occurs */
     return measure_longer(p, s, rows, bytes, (double)step[rows - 1], &s->beside_ns, err);
 }
 
