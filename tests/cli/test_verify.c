@@ -12,8 +12,11 @@ static void make_best(void) {
     cli_expect(0, "./autotune pick_best t.log -o best.log");
 }
 
-/* best.log with one sed expression applied, as x.log. */
-static void change(const char *sed) { cli_expect(0, "sed -E '%s' best.log > x.log", sed); }
+/* best.log with one sed expression applied, as x.log. Where the default configuration won, which is
+ * timed beside the trials and is none, its record is a trial's. */
+static void change(const char *sed) {
+    cli_expect(0, "sed -E -e 's/\"part\": \"anchor\", //' -e '%s' best.log > x.log", sed);
+}
 
 static const at_json *only_record(void) {
     const at_json *records = cli_member(cli_json(), "records");
