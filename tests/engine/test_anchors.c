@@ -133,7 +133,25 @@ static void the_first_is_a_result(void **state) {
     at_arena_free(a);
 }
 
+/* How many pairs the states of the first anchor have, which is the scale itself in each. */
+static int pairs_of_first(const result *r) {
+    assert_true(r->lines.of.len >= 1);
+    const at_anchor_line *l = &r->lines.of.data[0];
+    int seen = 0;
+    assert_int_equal(l->number, 0);
+    assert_int_equal(l->links, 0);
+    assert_true(l->of_first == 1 && l->first_s > 0);
+    assert_string_equal(l->first, l->code_hash);
+    for (int k = 0; k < AT_STATE_COUNT; k++) {
+        if (!l->by[k].pairs) continue;
+        assert_true(l->by[k].of_first == 1 && l->by[k].link == 0 && l->by[k].first_s > 0);
+        seen += l->by[k].pairs;
+    }
+    return seen;
+}
+
 static void default_is_the_first(void **state) {
+    enum { TRIES = 5 };
     (void)state;
     at_arena *a = at_arena_new();
     /* with layouts that change with the configuration, too */
@@ -143,23 +161,19 @@ static void default_is_the_first(void **state) {
         {"spconv2d_3x3_gemm", "N=1,H=8,W=8,CI=16,CO=16"},
     };
     for (int i = 0; i < 3; i++) {
-        result r = tune(a, &few, tasks[i][0], tasks[i][1], path(a, tasks[i][0]));
-        assert_true(r.lines.of.len >= 1);
-        const at_anchor_line *l = &r.lines.of.data[0];
-        assert_int_equal(l->number, 0);
-        assert_int_equal(l->links, 0);
-        assert_true(l->of_first == 1 && l->first_s > 0);
-        assert_string_equal(l->first, l->code_hash);
+        const char *log;
+        result r;
         int seen = 0;
-        for (int k = 0; k < AT_STATE_COUNT; k++) {
-            if (!l->by[k].pairs) continue;
-            assert_true(l->by[k].of_first == 1 && l->by[k].link == 0 && l->by[k].first_s > 0);
-            seen += l->by[k].pairs;
+        /* A busy machine may leave no state enough pairs: then it begins again. */
+        for (int k = 0; k < TRIES && !seen; k++) {
+            log = path(a, at_format(a, "%s-%d", tasks[i][0], k));
+            r = tune(a, &few, tasks[i][0], tasks[i][1], log);
+            seen = pairs_of_first(&r);
         }
         assert_true(seen > 0);
         check(&r);
         /* The same again: nothing to measure, nothing to write. */
-        result again = tune(a, &few, tasks[i][0], tasks[i][1], path(a, tasks[i][0]));
+        result again = tune(a, &few, tasks[i][0], tasks[i][1], log);
         assert_int_equal(again.lines.of.len, r.lines.of.len);
         assert_int_equal(again.records.len, r.records.len);
     }
