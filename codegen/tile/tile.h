@@ -180,7 +180,6 @@ static inline uint32_t at_bits_of(float x) {
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-
 static inline float at_of_bits(uint32_t bits) {
     float x;
     memcpy(&x, &bits, sizeof x);
@@ -203,7 +202,6 @@ static inline double at_number_of_bits(uint32_t bits) {
     memcpy(&x, &wide, sizeof x);
     return x;
 }
-
 static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
     uint64_t wide;
     if (!isnan(op->number)) return at_bits_of((float)op->number);
@@ -215,7 +213,6 @@ static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
 static inline int at_tile_spread_from(const at_tile_op *op, int i) {
     return op->cyclic ? (i + op->plus) % op->by : (i + op->plus) / op->by;
 }
-
 /* Of a load or store of every so many floats, or of a load that is turned: the one from there that
  * lane i is. */
 static inline int at_tile_lane_from(const at_tile_op *op, int i) {
@@ -223,7 +220,6 @@ static inline int at_tile_lane_from(const at_tile_op *op, int i) {
     if (op->grouped) return op->times * i + op->plus;
     return op->times * (op->kind == AT_T_LOAD && op->by ? (i + op->plus) / op->by : i);
 }
-
 /* Does it change memory? */
 static inline bool at_tile_stores(const at_tile_op *op) {
     return op->kind == AT_T_STORE || op->kind == AT_T_SCATTER;
@@ -248,7 +244,7 @@ static inline bool at_tile_joins_product(const at_tile_op *op) {
 static inline bool at_tile_multiplies_and_adds(const at_tile_op *op) {
     return at_tile_joins_product(op) || op->kind == AT_T_MUL_ADD;
 }
-/* Is dst an operand, too? Does it have a second one, b? */
+/* Is dst an operand, too? */
 static inline bool at_tile_updates(const at_tile_op *op) {
     return at_tile_multiplies_and_adds(op) || op->kind == AT_T_BLEND || op->kind == AT_T_FIRST ||
            op->kind == AT_T_DOT;
@@ -266,10 +262,14 @@ static inline at_tile_op at_tile_scatter_join(const at_tile_op *op, int dst, int
 static inline bool at_tile_compares(const at_tile_op *op) {
     return op->kind >= AT_T_LESS && op->kind <= AT_T_EQUAL;
 }
+/* Has it, of those on registers, no second operand b? */
 static inline bool at_tile_is_unary(const at_tile_op *op) {
     return op->kind >= AT_T_SQRT && op->kind <= AT_T_FIRST;
 }
 
+/* tile_ops.c: registers that it reads, dst too where it is an operand: how many. Is r one? */
+int at_tile_operands(const at_tile_op *op, int out[3]);
+bool at_tile_reads(const at_tile_op *op, int r);
 /* tile_verify.c: our own rules; text of the first one broken, or NULL. */
 const char *at_tile_verify(const at_tile *t, at_arena *a);
 /* tile_interp.c: one lane of an operation on registers, d being what dst holds; of integers the

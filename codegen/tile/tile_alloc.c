@@ -37,17 +37,6 @@ typedef struct {
     int given[64]; /* when a register was last given: loads ahead need one that is long free */
 } alloc;
 
-static int num_sources(const at_tile_op *op, int src[3]) {
-    int n = 0;
-    if (op->kind == AT_T_STORE || op->kind == AT_T_MOV || (op->kind == AT_T_SCATTER && op->a >= 0))
-        src[n++] = op->a;
-    if (op->kind == AT_T_SCATTER) src[n++] = op->b;
-    if (op->kind >= AT_T_FMA) src[n++] = op->a;
-    if (op->kind >= AT_T_FMA && !at_tile_is_unary(op)) src[n++] = op->b;
-    if (at_tile_updates(op)) src[n++] = op->dst;
-    return n;
-}
-
 static void see(alloc *x, int v, int at) {
     if (x->life[v].first < 0) x->life[v].first = at;
     x->life[v].last = at;
@@ -58,7 +47,7 @@ static void find_lives(alloc *x) {
         x->life[v] = (life){.first = -1, .last = -1, .reg = -1, .home = -1};
     for (int i = 0; i < x->n; i++) {
         const at_tile_op *op = &x->in[i];
-        int src[3], n = num_sources(op, src);
+        int src[3], n = at_tile_operands(op, src);
         for (int j = 0; j < n; j++) see(x, src[j], i), x->life[src[j]].uses++;
         if (at_tile_defines(op)) see(x, op->dst, i);
     }
@@ -78,7 +67,7 @@ static bool place_accumulators(alloc *x) {
     int busy_until[64];
     for (int r = 0; r < x->regs; r++) busy_until[r] = -1;
     for (int i = 0; i < x->n; i++) { /* by first position */
-        int src[3], n = num_sources(&x->in[i], src);
+        int src[3], n = at_tile_operands(&x->in[i], src);
         if (at_tile_defines(&x->in[i])) src[n > 2 ? 2 : n++] = x->in[i].dst;
         for (int j = 0; j < n; j++) {
             int v = src[j], r = 0;
@@ -105,11 +94,8 @@ static void start_block(alloc *x, int from) {
 }
 
 static int next_use(const alloc *x, int v, int from) {
-    for (int i = from; i < x->n && x->in[i].kind != AT_T_LOOP && x->in[i].kind != AT_T_END; i++) {
-        int src[3], n = num_sources(&x->in[i], src);
-        for (int j = 0; j < n; j++)
-            if (src[j] == v) return i;
-    }
+    for (int i = from; i < x->n && x->in[i].kind != AT_T_LOOP && x->in[i].kind != AT_T_END; i++)
+        if (at_tile_reads(&x->in[i], v)) return i;
     return x->n;
 }
 

@@ -26,17 +26,11 @@ static bool is_term(const at_tile_op *op) {
     return at_tile_is_term(op) || op->kind == AT_T_ADD || is_dot(op);
 }
 
-static bool reads(const at_tile_op *op, int r) {
-    if (op->kind == AT_T_SCATTER) return op->a == r || op->b == r;
-    const bool takes_a = op->kind == AT_T_STORE || op->kind == AT_T_MOV || op->kind >= AT_T_FMA;
-    return takes_a && (op->a == r || (!op->mem && !at_tile_is_unary(op) && op->b == r));
-}
-
 /* Is a term added to register r, which is read for nothing else? */
 static bool adds_to(const at_tile_op *op, int r) {
     if (!at_tile_defines(op) || op->dst != r || !is_term(op)) return false;
-    if (op->kind != AT_T_ADD) return !reads(op, r);
-    return op->mem ? op->a == r : (op->a == r) != (op->b == r);
+    const int beside_dst = (op->a == r) + (!op->mem && op->b == r);
+    return beside_dst == (op->kind == AT_T_ADD);
 }
 
 /* Terms that the operations from i to `end` add to register r; of a loop that runs a passed number
@@ -77,7 +71,7 @@ static bool find_sums(blocks *x, int i) {
             const at_tile_op *op = &x->t->ops[k];
             const bool adds = adds_to(op, r);
             is_added |= adds;
-            is_other |= !adds && (reads(op, r) || (at_tile_defines(op) && op->dst == r));
+            is_other |= !adds && (at_tile_reads(op, r) || (at_tile_defines(op) && op->dst == r));
         }
         any |= x->sum[r] = is_added && !is_other;
     }

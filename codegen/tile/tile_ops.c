@@ -13,6 +13,22 @@ at_tile_op at_tile_on_registers(at_tile_kind kind, int dst, int a) {
                         .trip_arg = -1};
 }
 
+int at_tile_operands(const at_tile_op *op, int out[3]) {
+    const bool computes = op->kind >= AT_T_FMA;
+    int n = 0;
+    if ((at_tile_stores(op) || op->kind == AT_T_MOV || computes) && op->a >= 0) out[n++] = op->a;
+    if (op->kind == AT_T_SCATTER || (computes && !op->mem && !at_tile_is_unary(op)))
+        out[n++] = op->b;
+    if (at_tile_updates(op)) out[n++] = op->dst;
+    return n;
+}
+
+bool at_tile_reads(const at_tile_op *op, int r) {
+    int of[3], n = at_tile_operands(op, of);
+    while (n > 0 && of[n - 1] != r) n--;
+    return n > 0;
+}
+
 at_tile_op *at_build_emit(at_builder *b, at_tile_kind kind) {
     at_tile_op *op = at_push(b->l->arena, &b->ops);
     *op = at_tile_on_registers(kind, -1, -1);

@@ -340,13 +340,6 @@ static bool is_copied(const at_tile *t, int i) {
            next->lanes == 1 && !op->packed && !next->packed && !op->by && !op->bits && !next->bits;
 }
 
-static bool reads(const at_tile_op *op, int r) {
-    const bool takes_a = at_tile_stores(op) || op->kind == AT_T_MOV || op->kind >= AT_T_FMA,
-               takes_b = op->kind == AT_T_SCATTER || op->kind >= AT_T_FMA;
-    return (takes_a && op->a == r) || (takes_b && op->b == r) ||
-           (at_tile_updates(op) && op->dst == r);
-}
-
 /* Registers that nothing but such stores reads: their elements need not pass through them. */
 static uint64_t only_copied(const at_tile *t) {
     uint64_t copied = 0;
@@ -354,7 +347,7 @@ static uint64_t only_copied(const at_tile *t) {
         if (is_copied(t, i)) copied |= AT_BIT(t->ops[i].dst);
     for (int r = 0; r < t->num_regs; r++)
         for (int i = 0; i < t->num_ops && copied >> r & 1; i++)
-            if (reads(&t->ops[i], r) && (!i || !is_copied(t, i - 1))) copied &= ~AT_BIT(r);
+            if (at_tile_reads(&t->ops[i], r) && (!i || !is_copied(t, i - 1))) copied &= ~AT_BIT(r);
     return copied;
 }
 
