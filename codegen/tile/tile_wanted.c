@@ -19,9 +19,7 @@ static bool want(uint8_t *wanted, int reg, int lanes) {
 static bool want_read(const at_tile *t, const at_tile_op *op, uint8_t *wanted) {
     const bool is_kept = (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->mem) &&
                          t->num_spilled && op->slot == at_tile_frame(t),
-               is_run = op->kind == AT_T_STORE && !op->times && !op->fours && !op->packed,
-               has_b = op->kind != AT_T_STORE && op->kind != AT_T_MOV && !op->mem &&
-                       !at_tile_is_unary(op);
+               is_run = op->kind == AT_T_STORE && !op->times && !op->fours && !op->packed;
     const int cell = is_kept ? t->num_regs + (int)(op->off / t->lanes) : -1;
     bool more = false;
     if (op->kind == AT_T_LOAD) return want(wanted, cell, wanted[op->dst]);
@@ -30,10 +28,9 @@ static bool want_read(const at_tile *t, const at_tile_op *op, uint8_t *wanted) {
                       : is_run                          ? op->lanes
                       : is_by_lane(op)                  ? wanted[op->dst]
                                                         : t->lanes;
-    more |= want(wanted, op->a, lanes);
+    int of[3];
+    for (int n = at_tile_operands(op, of); n-- > 0;) more |= want(wanted, of[n], lanes);
     if (op->mem == AT_MEM_VECTOR) more |= want(wanted, cell, lanes);
-    if (has_b) more |= want(wanted, op->b, lanes);
-    if (at_tile_updates(op)) more |= want(wanted, op->dst, lanes);
     return more;
 }
 
