@@ -4,9 +4,12 @@
  * keep accumulators in memory. Each function names its instruction set, so that no -march is
  * needed. */
 #include "codegen/tile/tile_gnu.h"
+#include "codegen/tile/tile_wanted.h"
 #include "codegen/tile/tile_zip.h"
 
 #include <math.h>
+
+enum { HALF = 8 }; /* lanes of half of the widest registers */
 
 /* A number in all lanes. */
 static void constant(at_text *out, const at_tile_op *op) {
@@ -60,6 +63,9 @@ static void place(at_text *out, const at_tile *t, const at_tile_op *op, char pla
     case 't': at_text_add(out, at_type_of((at_type)op->by)->name); return;
     case 'g': at_text_add(out, signs[op->by]); return;
     case 'h': at_text_add(out, op->upper ? "2" : ""); return;
+    case 'w':
+        if (op->lanes == t->lanes / 2) at_text_addf(out, "%d", op->lanes);
+        return;
     case 'i':
         at_text_addf(out, "%s %s", op->no_sign ? "unsigned" : "signed",
                      op->bits == 8 ? "char" : "short");
@@ -77,12 +83,13 @@ static void place(at_text *out, const at_tile *t, const at_tile_op *op, char pla
 /* $v: the second operand as a vector, $y: as a helper's argument, which may be a lane or an
  * address, and $f: the end of such a helper's name; $c: the number in all lanes, $m: where memory
  * is, $t: the type `by`, $i: the integers of 8 or 16 bits, $g: the signs that a dot product's
- * elements have, $r: a product is rounded before anything is added. Integers are multiplied
+ * elements have, $r: a product is rounded before anything is added, $w: half the lanes of a
+ * register, where a multiply-add has no more. Integers are multiplied
  * without sign: their overflow is defined. */
 static const char *const forms[AT_T_KIND_COUNT] = {
     [AT_T_PREFETCH] = "__builtin_prefetch(p$s + $o);",
     [AT_T_CONST] = "$d = $c;",
-    [AT_T_FMA] = "at_fma$f($d, $a, $y);",
+    [AT_T_FMA] = "at_fma$w$f($d, $a, $y);",
     [AT_T_DOT] = "at_$gdot$f($d, $a, $y);",
     [AT_T_MUL] = "$d = $a * $x;$r",
     [AT_T_MIN] = "at_min($d, $a, $v);",
@@ -186,6 +193,21 @@ static void other(at_text *out, const at_tile *t, const at_tile_op *op) {
     }
 }
 
+/* A tile of 16 lanes whose multiply-adds have 8 where nothing depends on the others: some cores
+ * work out two of these in the time of a whole one. */
+static at_tile in_halves(at_arena *a, const at_tile *t) {
+    at_tile made = *t;
+    const uint8_t *wanted = at_tile_wanted_lanes(a, t);
+    made.ops = AT_NEW_ARRAY(a, at_tile_op, t->num_ops);
+    for (int i = 0; i < t->num_ops; i++) {
+        at_tile_op *op = &made.ops[i];
+        *op = t->ops[i];
+        if (op->kind == AT_T_FMA && !op->halves)
+            op->lanes = (uint8_t)(wanted[op->dst] <= HALF ? HALF : t->lanes);
+    }
+    return made;
+}
+
 void at_tile_print_gnu(at_text *out, const at_tile *t, const char *prefix) {
     static const at_tile_style vectors = {.type = "at_vector",
                                           .letter = 'v',
@@ -201,5 +223,10 @@ void at_tile_print_gnu(at_text *out, const at_tile *t, const char *prefix) {
     at_tile_comment(out, t);
     at_text_add(out, "AT_TILE ");
     if (t->target->is_double) at_gnu_doubles(out, t, prefix);
-    else at_tile_function(out, t, &vectors, prefix);
+    else if (t->lanes == 2 * HALF) {
+        at_arena *a = at_arena_new();
+        const at_tile made = in_halves(a, t);
+        at_tile_function(out, &made, &vectors, prefix);
+        at_arena_free(a);
+    } else at_tile_function(out, t, &vectors, prefix);
 }

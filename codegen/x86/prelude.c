@@ -140,7 +140,14 @@ static const char moves_of_8[] =
     "#define at_store8(p, v, i) \\\n"
     "    (*(at_memory8 *)(p) = __builtin_shufflevector(v, v, i, i + 1, i + 2, i + 3, i + 4, i + 5, "
     "\\\n"
-    "                                                  i + 6, i + 7))\n";
+    "                                                  i + 6, i + 7))\n"
+    "#define at_fma8(c, a, b) \\\n"
+    "    __asm__(\"vfmadd231ps %t2, %t1, %t0\" : \"+v\"(c) : \"v\"(a), \"v\"(b))\n"
+    "#define at_fma8_load(c, a, p) \\\n"
+    "    __asm__(\"vfmadd231ps %2, %t1, %t0\" \\\n"
+    "            : \"+v\"(c) : \"v\"(a), \"m\"(*(const at_memory8 *)(p)))\n"
+    "#define at_fma8_broadcast(c, a, p) \\\n"
+    "    __asm__(\"vfmadd231ps %2%{1to8%}, %t1, %t0\" : \"+v\"(c) : \"v\"(a), \"m\"(*(p)))\n";
 
 /* Tiles are functions of their own, so that the code around takes no registers. */
 static const char tile_function[] = "#define AT_TILE __attribute__((noinline, target(\"%s\")))\n";

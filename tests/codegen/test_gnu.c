@@ -22,6 +22,7 @@ static const program programs[] = {
                   "out[y:Y, x:X] = min(max(acc[y, x]*0.5 + bias[x], 0 - 3), scale[y]) / 2.0\n",
      GEMM_TREE},
     {"co6", CONV_SIZES(6, 2, 3), CONV_COMPUTE PLAIN, GEMM_TREE},
+    {"co8", CONV_SIZES(8, 1, 8), CONV_COMPUTE PLAIN, GEMM_TREE},
     {"co17", CONV_SIZES(17, 1, 17), CONV_COMPUTE PLAIN, GEMM_TREE},
     {"co31", CONV_SIZES(31, 1, 31), CONV_COMPUTE PLAIN, GEMM_TREE},
     {"co31_by_13", CONV_SIZES(31, 3, 13), CONV_COMPUTE PLAIN, GEMM_TREE},
@@ -301,6 +302,37 @@ static void other_languages(const char *compiler, const char *cxx) {
 static void gcc_languages(void **state) { (void)state, other_languages("gcc", "g++"); }
 static void clang_languages(void **state) { (void)state, other_languages("clang", "clang++"); }
 
+/* Multiply-adds of 16 lanes and of 8 in the text of a product with so many columns. */
+static void count_fmas(at_arena *a, int columns, const at_target *target, int *whole, int *half) {
+    const program p = {"product", at_format(a, "Y=3 K=40 X=%d", columns),
+                       "a[Y, K] : input\n"
+                       "b[K, X] : input\n"
+                       "c[y:Y, x:X] = sum(k:K) a[y, k] * b[k, x]\n",
+                       "k, y:unroll, x:vec =>\n"
+                       "    @c = y, x // k\n"};
+    *whole = *half = 0;
+    for (const char *s = build(a, &p, target)->kernel->source; (s = strstr(s, " at_fma")); s++) {
+        const bool is_definition = !strncmp(s - strlen("#define"), "#define", strlen("#define"));
+        if (!is_definition) ++*(s[strlen(" at_fma")] == '8' ? half : whole);
+    }
+}
+
+/* In C, too, half a register is worked out where a row ends with no more, as in machine code. */
+static void rows_end_in_halves(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    for (int columns = 1; columns <= 40; columns++) {
+        const int last = columns % 16;
+        int whole, half;
+        count_fmas(a, columns, at_target_find("avx512"), &whole, &half);
+        if ((half > 0) != (last > 0 && last <= 8) || (whole > 0) != (columns > 8))
+            fail_msg("%d columns: %d of 16 lanes, %d of 8", columns, whole, half);
+        count_fmas(a, columns, at_target_find("avx2"), &whole, &half);
+        assert_int_equal(half, 0);
+    }
+    at_arena_free(a);
+}
+
 /* ---- what the compilers make of it ----------------------------------------------------------- */
 
 /* Multiply-adds of the innermost loop of the tile with the most of them. */
@@ -379,12 +411,13 @@ static void clang_loop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gcc_avx512),    cmocka_unit_test(gcc_avx2),
-        cmocka_unit_test(gcc_sse2),      cmocka_unit_test(gcc_scalar),
-        cmocka_unit_test(clang_avx512),  cmocka_unit_test(clang_avx2),
-        cmocka_unit_test(clang_sse2),    cmocka_unit_test(clang_scalar),
-        cmocka_unit_test(gcc_languages), cmocka_unit_test(clang_languages),
-        cmocka_unit_test(gcc_loop),      cmocka_unit_test(clang_loop),
+        cmocka_unit_test(gcc_avx512),         cmocka_unit_test(gcc_avx2),
+        cmocka_unit_test(gcc_sse2),           cmocka_unit_test(gcc_scalar),
+        cmocka_unit_test(clang_avx512),       cmocka_unit_test(clang_avx2),
+        cmocka_unit_test(clang_sse2),         cmocka_unit_test(clang_scalar),
+        cmocka_unit_test(gcc_languages),      cmocka_unit_test(clang_languages),
+        cmocka_unit_test(rows_end_in_halves), cmocka_unit_test(gcc_loop),
+        cmocka_unit_test(clang_loop),
 
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
