@@ -37,7 +37,7 @@ static const at_option_row rows[] = {
     {"--fuse", "STAGES", KERNEL | TASK, NULL,
      "element-wise stages as a part of the kernel, in this order: %s; TEMPLATE+bias+relu is the "
      "same as TEMPLATE --fuse bias,relu",
-     TEXT, TO(request.fuse), 0, 0},
+     TEXT, TO(request.fuse), READER_REFUSES_EMPTY, 0},
     {"--sparsity", "S", KERNEL | TASK, NULL,
      "of a sparse weight: the share of blocks that are pruned, the same ones for every --seed; "
      "default: 0.8, or what the nnz of --args leaves",
@@ -93,7 +93,7 @@ static const at_option_row rows[] = {
     {"--metric", "PATTERN", V(TUNE), NULL,
      "of a command: where its figure stands in what it prints, an extended regular expression with "
      "the number in parentheses: 'time: ([0-9.]+) ms'",
-     TEXT, TO(metric), 0, 0},
+     TEXT, TO(metric), READER_REFUSES_EMPTY, 0},
     {"--higher", NULL, V(TUNE), NULL, "of a command: the largest figure is the best", SWITCH,
      TO(higher), 0, 0},
     {"--per-task", NULL, V(TUNE), NULL,
@@ -314,7 +314,7 @@ static const at_option_row rows[] = {
      "of files that do not say what they are: ansor, records of TVM's auto_scheduler, of which the "
      "best one, or that of "
      "--line, becomes a template",
-     TEXT, TO(from), 0, 0},
+     TEXT, TO(from), READER_REFUSES_EMPTY, 0},
     {"--to", "FORMAT", V(CONVERT), NULL,
      "space (compact, for replay), head (of a kernel, out of a T1 file)", FORMAT, TO(to), 0, 0},
     {"--against", "AXIS", V(PLOT), "both",

@@ -162,13 +162,6 @@ static at_status take_tuner(const char *text, at_options *o, at_error *err) {
     return AT_OK;
 }
 
-/* Does an option's help begin with a sentence, and not with a list, which who reads the value has?
- */
-static bool is_line(const char *help) {
-    enum { LINE = 100 };
-    return strcspn(help, ";") <= LINE;
-}
-
 /* What is expected is told as the option's help begins. */
 static at_status refuse_empty(const at_option_row *row, const char *text, at_error *err) {
     return at_fail(err, AT_E_USAGE, "%s \"%s\": %s is expected (%.*s)", row->name, text,
@@ -182,7 +175,7 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     at_compiler known;
     if (at_option_takes_file(row) && !*text)
         return at_fail(err, AT_E_USAGE, "%s \"\": the path of a file is expected", what);
-    if (row->kind == TEXT && !text[strspn(text, " \t\n")] && is_line(row->help))
+    if (row->kind == TEXT && row->min != READER_REFUSES_EMPTY && !text[strspn(text, " \t\n")])
         return refuse_empty(row, text, err);
     if (text && !*text && row->kind != TEXT && row->kind != FORMAT && row->kind != ISAS)
         text = "\"\""; /* which none of them takes either, and messages show */

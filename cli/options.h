@@ -117,7 +117,8 @@ typedef struct at_option_row {
     const char *help;
     int kind;         /* how the value is read: options_int.h */
     size_t offset;    /* where it goes in at_options */
-    int64_t min, max; /* of integers; max of percent; min of words: the value of the first */
+    int64_t min, max; /* of integers; max of percent; min of words: the value of the first; min of
+                         texts: options_int.h */
 } at_option_row;
 
 typedef struct at_verb_row {

@@ -45,6 +45,8 @@ enum {
     MANUAL,
     LAST_KIND
 };
+/* `min` of a TEXT: an empty value goes to the reader, whose message tells what there is. */
+enum { READER_REFUSES_EMPTY = 1 };
 
 /* Of the option so written, or of its letter; -1. */
 int at_option_index(const char *name, size_t len);
