@@ -33,15 +33,9 @@ static bool is_stage(const banding *b, int t) {
 
 /* ---- what can be done by bands --------------------------------------------------------------- */
 
-static bool is_read_in_place(const at_expr *read) {
-    for (int k = 0; k < AXES; k++)
-        if (!at_expr_is_name(read->arg[k], k)) return false;
-    return true;
-}
-
 /* A read of a stage that is not in place. */
 static bool leads_elsewhere(const at_expr *e, const void *b) {
-    return e->op == AT_X_INDEX && is_stage(b, e->ref) && !is_read_in_place(e);
+    return e->op == AT_X_INDEX && is_stage(b, e->ref) && !at_expr_is_in_place(e);
 }
 
 /* The same, but for reads of `made`. */
@@ -175,12 +169,12 @@ static at_expr *put_in_band(const at_expr *e, at_expr *copy, void *ctx) {
     if (e->op == AT_X_NAME) return at_expr_map(b->old->arena, x->axes[e->ref], NULL, NULL);
     const bool in_band = e->op == AT_X_INDEX && is_stage(b, e->ref);
     if (e->op == AT_X_INDEX) copy->ref = b->place[e->ref];
-    if (in_band && !is_read_in_place(e)) { /* a window: from the band's first row on */
+    if (in_band && !at_expr_is_in_place(e)) { /* a window: from the band's first row on */
         at_expr *first = binary(b, AT_X_MUL, axis(b, BAND), number(b, b->rows * b->step));
         first = binary(b, AT_X_ADD, first, number(b, b->begin));
         copy->arg[ROW] = binary(b, AT_X_SUB, copy->arg[ROW], first);
     }
-    if (in_band && is_read_in_place(e)) copy->arg[ROW] = axis(b, ROW);
+    if (in_band && at_expr_is_in_place(e)) copy->arg[ROW] = axis(b, ROW);
     if (in_band) copy->arg[BAND] = axis(b, BAND);
     return copy;
 }
