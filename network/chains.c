@@ -161,14 +161,9 @@ static void take(cutting *k, const way *w) {
 /* What is computed beside a chain may go into other parts then. */
 static at_status take_if_less(cutting *k, const way *w, double per_estimate, bool *is_less) {
     at_net_cut other;
-    double before, after;
     take(k, w);
     AT_TRY(at_net_cut_parts(k->c->arena, k->c->net, k->how, &other, k->c->err));
-    AT_TRY(at_net_cost_beside(k->c, &k->now, &other, per_estimate, &before));
-    AT_TRY(at_net_cost_beside(k->c, &other, &k->now, per_estimate, &after));
-    *is_less = after < before;
-    if (*is_less) k->now = other;
-    return AT_OK;
+    return at_net_cost_take_less(k->c, &k->now, &other, per_estimate, 1, is_less);
 }
 
 /* The parts of a way to cut that the one that was taken has not. */

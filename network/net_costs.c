@@ -36,7 +36,8 @@ double at_net_cost_seconds(const at_net_cost *c, double per_estimate) {
     return c->logged_s > 0 ? c->logged_s : c->estimate_s * per_estimate;
 }
 
-at_status at_net_cost_beside(at_net_costs *c, const at_net_cut *cut, const at_net_cut *other,
+/* The time of the parts of a cut that the other cut does not have. */
+static at_status cost_beside(at_net_costs *c, const at_net_cut *cut, const at_net_cut *other,
                              double per_estimate, double *out) {
     bool *used = AT_NEW_ARRAY(c->arena, bool, other->num_parts);
     *out = 0;
@@ -54,5 +55,15 @@ at_status at_net_cost_beside(at_net_costs *c, const at_net_cut *cut, const at_ne
         AT_TRY(at_net_cost_of(c, cut, &cut->parts[i], true, &cost));
         *out += at_net_cost_seconds(&cost, per_estimate);
     }
+    return AT_OK;
+}
+
+at_status at_net_cost_take_less(at_net_costs *c, at_net_cut *cut, const at_net_cut *other,
+                                double per_estimate, double enough, bool *is_less) {
+    double before, after;
+    AT_TRY(cost_beside(c, cut, other, per_estimate, &before));
+    AT_TRY(cost_beside(c, other, cut, per_estimate, &after));
+    *is_less = after < before * enough;
+    if (*is_less) *cut = *other;
     return AT_OK;
 }

@@ -27,10 +27,11 @@ at_status at_net_cost_of(at_net_costs *c, const at_net_cut *cut, const at_net_pa
 /* The logged time; where there is none the estimate, times per_estimate: measured seconds for an
  * estimated one. */
 double at_net_cost_seconds(const at_net_cost *c, double per_estimate);
-/* The time of the parts of a cut that the other cut does not have. */
-at_status at_net_cost_beside(at_net_costs *c, const at_net_cut *cut, const at_net_cut *other,
-                             double per_estimate, double *out);
-/* Another cut is taken where it takes less than this share: estimates are no measurements. */
+/* *cut becomes the other cut where the parts that this one alone has take less than the share
+ * `enough` of those that *cut alone has. */
+at_status at_net_cost_take_less(at_net_costs *c, at_net_cut *cut, const at_net_cut *other,
+                                double per_estimate, double enough, bool *is_less);
+/* That share, where a cut is not to change for little: estimates are no measurements. */
 static const double at_net_enough = 0.9;
 
 /* chains.c: links of *how, by which each chain of nodes that could be one part is cut where that

@@ -78,13 +78,8 @@ static void turn(bool *of, const kind *k) {
 /* *out becomes the cut by c->how where that takes less. */
 static at_status try_cut(chooser *c, at_net_cut *out, bool *is_better) {
     at_net_cut other;
-    double before, after;
     AT_TRY(at_net_cut_parts(c->arena, c->net, &c->how, &other, c->err));
-    AT_TRY(at_net_cost_beside(&c->costs, out, &other, 1, &before));
-    AT_TRY(at_net_cost_beside(&c->costs, &other, out, 1, &after));
-    *is_better = after < before * at_net_enough;
-    if (*is_better) *out = other;
-    return AT_OK;
+    return at_net_cost_take_less(&c->costs, out, &other, 1, at_net_enough, is_better);
 }
 
 /* Each kind in turn the other way, where that takes less. */
@@ -150,8 +145,7 @@ static at_status try_layouts(chooser *c, at_net_cut *out, bool *any) {
  * tried first, too. */
 static at_status try_both(chooser *c, at_net_cut *out) {
     at_net_cut moved;
-    double before, after;
-    bool any = false;
+    bool any = false, is_less;
     AT_TRY(at_net_cut_parts(c->arena, c->net, &c->how, out, c->err));
     moved = *out;
     AT_TRY(try_layouts(c, out, &any));
@@ -162,10 +156,8 @@ static at_status try_both(chooser *c, at_net_cut *out) {
     c->how.threads = how.threads;
     AT_TRY(try_moves(c, &moved));
     AT_TRY(try_layouts(c, &moved, &any));
-    AT_TRY(at_net_cost_beside(&c->costs, out, &moved, 1, &before));
-    AT_TRY(at_net_cost_beside(&c->costs, &moved, out, 1, &after));
-    if (after < before) *out = moved;
-    else c->how = how;
+    AT_TRY(at_net_cost_take_less(&c->costs, out, &moved, 1, 1, &is_less));
+    if (!is_less) c->how = how;
     return AT_OK;
 }
 
