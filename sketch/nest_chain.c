@@ -77,7 +77,7 @@ static double row_of(const chain *c, int t) {
     return own;
 }
 
-/* How many of all stages but the last? */
+/* How many elements does such a turn make of all stages but the last? */
 static double kept_of(const chain *c) {
     double kept = 0;
     for (int t = 0; t < c->last; t++)
@@ -201,7 +201,7 @@ static int loops_of(const chain *c, int t, int axis, at_leaf_digit *d) {
     return at_tree_digits(c->s->tree, stage, axis, d);
 }
 
-/* Of the last axis: what goes over lanes, what a group has, or NULL, and lanes. */
+/* The loops of the last axis: over vectors, over the elements of a group, or NULL, and lanes. */
 static at_status split_lanes(chain *c, int t, const char **parts) {
     at_leaf_digit d[AT_TREE_MOST_DIGITS];
     const at_tensor *x = tensor_of(c, t);
@@ -267,7 +267,8 @@ static at_status make_own(chain *c, int t, const char *const *parts, at_edit *or
     return make_lanes(c, t, parts, g.has_rows ? rows : NULL, order, n);
 }
 
-/* Of so many rows, or a multiple, each knows its number's rest where an index divides that. */
+/* In turns of so many rows, or a multiple, each row's number has the same rest in every turn where
+ * an index divides the number. */
 static int whole_rows(const chain *c) {
     int64_t whole = 1;
     for (int t = 0; t <= c->last; t++) {
@@ -291,7 +292,8 @@ static double terms_of(const chain *c) {
     return terms;
 }
 
-/* How many rows are one turn by default: as many as stay near the core, where that serves. */
+/* How many rows are one turn by default: as many as stay near the core, where rows are short or
+ * have some of the same. */
 static int turn_of(const chain *c, int whole) {
     enum { MOST = 4, LEAST_TURNS = 4 };
     const double near = ROWS_LEAD_MOST_SHARED / kept_of(c),
@@ -305,7 +307,8 @@ static int turn_of(const chain *c, int whole) {
     return n;
 }
 
-/* Of the innermost loop around all, where it goes over rows: *loop is what is left of it. */
+/* Splits the innermost loop around all stages, where it goes over rows, into turns, whose loop is
+ * *loop, and the rows of a turn. */
 static at_status split_rows(chain *c, const char **loop) {
     const at_tensor *x = tensor_of(c, c->last);
     const char *parts[2];

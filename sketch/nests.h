@@ -119,11 +119,10 @@ bool nest_is_read_within(nest_members *m, int stage);
 bool nest_may_join(const sketch_state *s, int stage);
 /* The same, where indices that divide axes are no matter. */
 bool nest_may_stand_beside(const sketch_state *s, int stage);
-/* Do lanes go through the last axis of a stage in groups of a few elements, and do its rows along
- * an axis read, or work out, some of the same (nest_lanes.c)? */
+/* Do lanes go through the last axis of a stage in groups of a few elements (nest_lanes.c)? */
 bool nest_has_groups(const sketch_state *s, int stage);
-bool nest_shares_rows(const sketch_state *s, int stage, int axis, bool only_windows);
-/* Splits the last axis: blocks of groups, what a group has, which is written out, and lanes. */
+/* Splits the last axis into three loops: over blocks of groups, over the elements of a group, which
+ * is written out, and over lanes. */
 at_status nest_split_into_groups(sketch_state *s, int stage, const char **parts);
 /* All that follows from a sum before the later one stands beside its tile (tile_choices.c). */
 bool nest_can_wait(const sketch_state *s, int sum, int later, bool is_tile);
