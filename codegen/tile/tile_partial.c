@@ -235,24 +235,23 @@ static void join_lanes(at_builder *b, int tensor, int v, int least) {
     }
 }
 
+static void join_partial(at_builder *b, const at_tile_key *k, int partial) {
+    at_build_join(b, k->tensor, k->vreg, k->vreg, partial);
+    if (!b->vregs.data[partial].same) b->vregs.data[k->vreg].same = false;
+}
+
 static void join_partials(at_builder *b, int tensor) {
     for (int i = 0; i < b->keys.len; i++) {
         at_tile_key *k = &b->keys.data[i];
         if (k->tensor != tensor) continue;
-        for (int j = 1; j < k->num_chains; j++) {
-            at_build_join(b, tensor, k->vreg, k->vreg, k->chain[j]);
-            if (!b->vregs.data[k->chain[j]].same) b->vregs.data[k->vreg].same = false;
-        }
+        for (int j = 1; j < k->num_chains; j++) join_partial(b, k, k->chain[j]);
         k->num_chains = 1;
         k->next = 0;
         if (k->spread && !k->in_four) {
             join_lanes(b, tensor, k->vreg, 1);
             b->vregs.data[k->vreg].same = true;
         }
-        if (k->has_late) {
-            at_build_join(b, tensor, k->vreg, k->vreg, k->late);
-            if (!b->vregs.data[k->late].same) b->vregs.data[k->vreg].same = false;
-        }
+        if (k->has_late) join_partial(b, k, k->late);
         k->spread = k->mixed = k->has_late = false;
     }
 }

@@ -152,7 +152,8 @@ static void index_entry(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, op->by != 1 ? ");\n" : ";\n");
 }
 
-/* Of registers that C computes with as it does with floats: $x is the second operand. */
+/* Forms of operations on registers that C spells as it does those on floats: $x is the second
+ * operand. */
 static const char *const arithmetic[AT_T_KIND_COUNT] = {
     [AT_T_MOV] = "$d = $a;",
     [AT_T_FMA] = "$d += $a * $x;",
