@@ -285,9 +285,11 @@ static bool sum_waits(const at_task *t, int sketch) {
     return waits;
 }
 
-/* A task's default is another than the first sketch's just where a sum of that would wait in memory
- * for what padding cuts, or where its rows lie behind each other and fill no register, or where
- * lanes along the last axis would need copies of windows; and then none waits. */
+/* A task's default is another sketch's than the first one's just where a sum of the first would
+ * wait in memory for the loops that padding cuts, or where its rows lie behind each other and fill
+ * no register, or where lanes along the last axis would need copies of windows; and then no sum
+ * waits.
+ */
 static void default_sketch(void **state) {
     (void)state;
     static const char nchw[] = "examples/te/conv2d_nchw.te";

@@ -148,8 +148,9 @@ static void one_lane_is_a_mask(void **state) {
     for (int i = 0; i < l->tiles.len; i++) assert_int_equal(l->tiles.data[i]->num_trips, 0);
     at_arena_free(a);
 }
-/* The same where the last part has fewer rows: that the rows which are gone through lie inside is
- * known of the condition that cut their loop. */
+
+/* The same where the last part has fewer rows: the condition that cut their loop says that the rows
+ * which are gone through lie inside. */
 static void one_lane_is_a_mask_in_parts(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
