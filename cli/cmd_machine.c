@@ -13,15 +13,19 @@ static void add_origin(at_text *out, at_arena *a, const at_speed_table *t) {
     struct tm day;
     char date[32] = "";
     if (t->measured_s > 0 && gmtime_r(&when, &day)) strftime(date, sizeof date, "%Y-%m-%d", &day);
-    if (*date)
+    if (*date) {
         at_text_addf(out, "measured on %s by version %s, kept in %s\n", date, t->version,
                      at_visible(a, at_speeds_path(a)));
-    else
-        at_text_addf(out,
-                     "never measured: what follows is %s; autotune machine "
-                     "--measure takes a few seconds\n",
-                     at_speeds_are_worked_out() ? "worked out from facts of the core"
-                                                : "of a core like it");
+        return;
+    }
+    const char *why = at_speeds_refused(a);
+    if (why)
+        at_text_addf(out, "%s is no table of this machine's speeds (%s)",
+                     at_visible(a, at_speeds_path(a)), at_visible(a, why));
+    else at_text_add(out, "never measured");
+    at_text_addf(out, ": what follows is %s; autotune machine --measure takes a few seconds\n",
+                 at_speeds_are_worked_out() ? "worked out from facts of the core"
+                                            : "of a core like it");
 }
 
 /* Share of the peak that each shape reaches: operands in L1, and with its vectors from L2. */

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/runtime.h"
 
@@ -30,19 +31,33 @@ const char *at_speeds_path(at_arena *a) {
     return at_format(a, "%s/machine-%.16s.json", in, hex);
 }
 
-bool at_speeds_kept(at_speed_table *out) {
-    at_arena *a = at_arena_new();
-    const char *path = at_speeds_path(a);
+static at_status read_kept(at_arena *a, const char *path, at_speed_table *out, at_error *err) {
     at_speed_table here;
     const at_json *json;
     char *text;
     size_t len;
     at_speed_table_of_here(&here);
-    bool ok = path && at_read_file(a, path, MOST_BYTES, &text, &len, NULL) == AT_OK &&
-              at_json_parse(a, text, len, &json, NULL) == AT_OK &&
-              at_speed_table_read(json, out, NULL) == AT_OK && same_machine(out, &here);
+    AT_TRY(at_read_file(a, path, MOST_BYTES, &text, &len, err));
+    AT_TRY(at_json_parse(a, text, len, &json, err));
+    AT_TRY(at_speed_table_read(json, out, err));
+    if (same_machine(out, &here)) return AT_OK;
+    return at_fail(err, AT_E_INPUT, "it is of another CPU or version");
+}
+
+bool at_speeds_kept(at_speed_table *out) {
+    at_arena *a = at_arena_new();
+    const char *path = at_speeds_path(a);
+    bool ok = path && read_kept(a, path, out, NULL) == AT_OK;
     at_arena_free(a);
     return ok;
+}
+
+const char *at_speeds_refused(at_arena *a) {
+    const char *path = at_speeds_path(a);
+    at_speed_table table;
+    at_error err;
+    if (!path || access(path, F_OK) != 0 || read_kept(a, path, &table, &err) == AT_OK) return NULL;
+    return at_strdup(a, err.text);
 }
 
 at_status at_speeds_keep(const at_speed_table *t, at_error *err) {

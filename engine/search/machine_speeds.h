@@ -18,6 +18,8 @@ at_status at_speeds_measure(const volatile int *stop, at_speed_table *out, at_er
 const char *at_speeds_path(at_arena *a);
 /* The table that is kept. false: there is none, or what is there is none of this machine's. */
 bool at_speeds_kept(at_speed_table *out);
+/* What is wrong with the file in the table's place, in a; NULL: there is none, or it is used. */
+const char *at_speeds_refused(at_arena *a);
 /* Appears whole or not at all. AT_E_OUTPUT. */
 at_status at_speeds_keep(const at_speed_table *t, at_error *err);
 /* Of this machine, as far as it is known: kept, else built in. */

@@ -1,5 +1,6 @@
 /* A machine that lacks something, or takes it away while a run lasts: the run ends with one line,
  * nothing is recorded of what it did not learn, and nothing stays behind. */
+#include "engine/search/machine_speeds.h"
 #include "tests/cli/cli_test.h"
 
 #include <string.h>
@@ -196,6 +197,35 @@ static void watched(void **state) {
     cli_expect(2, "./autotune machine -o states.svg");
 }
 
+/* A table that cannot be read is named, with what is wrong; a machine without one was not measured.
+ */
+static void table_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *edit, *said;
+    } wrong[] = {
+        {"s/\"measured\": 0/\"measured\": -1/",
+         "(measured: a number is wanted that is not below 0 and not immense)"},
+        {"s/\"sets\":/\"set\":/", "(sets: a list of at most 4 objects is wanted)"},
+        {"s/\"cpu\": \"/&another /", "(it is of another CPU or version)"},
+    };
+    at_arena *a = at_arena_new();
+    const char *path = at_speeds_path(a);
+    const cli_result *r = cli_expect(0, "./autotune machine");
+    assert_non_null(strstr(r->out, "\nnever measured: what follows is "));
+    cli_expect(0, "mkdir -p \"$XDG_CACHE_HOME/autotune\" && ./autotune machine --json >known.json");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        cli_expect(0, at_format(a, "sed '%s' known.json >'%s'", wrong[i].edit, path));
+        r = cli_expect(0, "./autotune machine");
+        const char *said =
+            at_format(a, "%s is no table of this machine's speeds %s: ", path, wrong[i].said);
+        if (!strstr(r->out, said)) fail_msg("%s is not in %.300s", said, r->out);
+        assert_null(strstr(r->out, "never measured"));
+    }
+    cli_expect(0, at_format(a, "rm '%s'", path));
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_folder),       cmocka_unit_test(full_disk),
@@ -203,6 +233,7 @@ int main(void) {
         cmocka_unit_test(small_stack),     cmocka_unit_test(hung_up),
         cmocka_unit_test(stopped),         cmocka_unit_test(killed_in_the_final),
         cmocka_unit_test(finalist_fails),  cmocka_unit_test(watched),
+        cmocka_unit_test(table_refused),
     };
     return cmocka_run_group_tests_name("cli/machine", tests, cli_setup, cli_teardown);
 }
