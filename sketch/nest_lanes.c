@@ -240,8 +240,8 @@ at_status nest_make_plain(sketch_state *s, int stage, const nest_choice *c) {
 static bool is_left(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
-    return f->is_stage && !f->is_dissolved && !f->is_written && !t->num_reduce && !t->is_packing &&
-           sketch_stands_beside(s, stage) && sketch_is_untouched(s, stage);
+    return at_facts_has_leaf(s->facts, stage) && !f->is_written && !t->num_reduce &&
+           !t->is_packing && sketch_stands_beside(s, stage) && sketch_is_untouched(s, stage);
 }
 
 void sketch_place_left(sketch_states *states) {
@@ -485,7 +485,7 @@ void sketch_factor(const sketch_state *s, sketch_states *out) {
     *at_push(s->arena, out) = sketch_branch(s, "");
     for (int t = 0; t < s->facts->compute->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
-        int k = f->is_stage && !f->is_dissolved && !f->steps ? factor_of(s, t) : -1;
+        int k = at_facts_has_leaf(s->facts, t) && !f->steps ? factor_of(s, t) : -1;
         if (k < 0) continue;
         sketch_state *b = sketch_branch(
             s, at_format(s->arena, "factor_%s", s->facts->compute->tensors[t].axes[k].name));

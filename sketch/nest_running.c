@@ -141,8 +141,8 @@ static bool goes_along(const sketch_state *s, int stage, int other) {
     const at_tensor *t = &c->tensors[stage], *x = &c->tensors[other];
     const at_recurrence one = at_recurrence_of(c, stage), two = at_recurrence_of(c, other);
     bool *reads = AT_NEW_ARRAY(s->arena, bool, c->num_tensors);
-    if (!f->of[other].is_stage || f->of[other].is_dissolved || f->of[other].is_written ||
-        !x->is_recurrence || x->num_axes != t->num_axes || one.beyond || two.beyond ||
+    if (!at_facts_has_leaf(f, other) || f->of[other].is_written || !x->is_recurrence ||
+        x->num_axes != t->num_axes || one.beyond || two.beyond ||
         at_stage_steps(c, stage) != at_stage_steps(c, other) || sketch_is_joined(s, other))
         return false;
     for (int k = 0; k < t->num_axes; k++)

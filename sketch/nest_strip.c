@@ -52,9 +52,9 @@ void nest_find_strip(const sketch_state *s, int stage, nest_choices *out) {
         return;
     for (int t = 0; t < stage; t++) {
         const at_tensor *x = &f->compute->tensors[t];
-        if (!f->of[t].is_stage || f->of[t].is_dissolved || x->num_reduce || x->is_packing ||
-            x->is_output || !is_padded(&f->of[t]) || f->of[t].num_readers != 1 ||
-            f->of[t].reader != stage || !goes_by_channels(s, stage, tile, t))
+        if (!at_facts_has_leaf(f, t) || x->num_reduce || x->is_packing || x->is_output ||
+            !is_padded(&f->of[t]) || f->of[t].num_readers != 1 || f->of[t].reader != stage ||
+            !goes_by_channels(s, stage, tile, t))
             continue;
         nest_choice *c = nest_add_axis(out, s, stage, tile->vec);
         const char *of = c->of;

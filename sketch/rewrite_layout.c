@@ -99,7 +99,7 @@ static int last_of(const sketch_state *s, int stage) {
     const int last = x->num_axes - 1;
     int64_t terms = 1;
     int found = -1;
-    if (!f->is_stage || f->is_dissolved || x->cycle || !x->num_reduce || last < 1 ||
+    if (!at_facts_has_leaf(s->facts, stage) || x->cycle || !x->num_reduce || last < 1 ||
         at_tensor_has_range(x))
         return -1;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) terms *= f->extent[k];

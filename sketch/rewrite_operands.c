@@ -77,7 +77,7 @@ static bool suits(const sketch_state *s, int stage) {
     bool any = false;
     for (int r = stage + 1; r < s->compute->num_tensors; r++) {
         const at_stage_facts *f = &s->facts->of[r];
-        if (!f->is_stage || f->is_dissolved || !at_facts_reads(s->facts, r, stage)) continue;
+        if (!at_facts_has_leaf(s->facts, r) || !at_facts_reads(s->facts, r, stage)) continue;
         any = true;
         if (!s->compute->tensors[r].num_reduce || tile_vector_of(s, r) < 0) return false;
         for (int i = 0; i < f->num_accesses; i++)

@@ -152,7 +152,7 @@ static const char *strip(const sketch_state *s, sketch_start *out) {
     bool *strips = AT_NEW_ARRAY(s->arena, bool, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
-        if (!f->is_stage || f->is_dissolved || !c->tensors[t].num_reduce) continue;
+        if (!at_facts_has_leaf(s->facts, t) || !c->tensors[t].num_reduce) continue;
         const bool phases = has_phases(f, c->tensors[t].num_axes);
         for (int i = 0; i < f->num_accesses; i++) {
             const int from = f->access[i].from, vec = tile_vector_of(s, t);
@@ -290,7 +290,7 @@ static bool is_cut_itself(const sketch_state *s) {
     const at_compute *c = s->facts->compute;
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
-        if (!f->is_stage || f->is_dissolved || !c->tensors[t].num_reduce) continue;
+        if (!at_facts_has_leaf(s->facts, t) || !c->tensors[t].num_reduce) continue;
         for (int i = 0; i < f->num_accesses; i++)
             if (f->access[i].from == f->access[i].tensor && is_cut_unevenly(s, t, &f->access[i]))
                 return true;
@@ -304,7 +304,7 @@ static bool stores_apart(const sketch_state *s) {
     const at_compute *c = s->facts->compute;
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
-        if (!f->is_stage || f->is_dissolved || !c->tensors[t].num_reduce) continue;
+        if (!at_facts_has_leaf(s->facts, t) || !c->tensors[t].num_reduce) continue;
         const int vec = tile_vector_of(s, t);
         int64_t apart = 1;
         for (int k = vec + 1; vec >= 0 && k < c->tensors[t].num_axes; k++) apart *= f->extent[k];

@@ -136,7 +136,7 @@ static bool is_copied_padded(const sketch_state *s, int stage) {
     const int made = f->has_matched_reader ? f->reader : stage;
     for (int t = made + 1; t < c->num_tensors; t++) {
         const at_stage_facts *r = &s->facts->of[t];
-        if (!r->is_stage || r->is_dissolved || c->tensors[t].num_reduce) continue;
+        if (!at_facts_has_leaf(s->facts, t) || c->tensors[t].num_reduce) continue;
         for (int i = 0; i < r->num_accesses; i++)
             if (r->access[i].tensor == made && r->access[i].is_guarded) return true;
     }
