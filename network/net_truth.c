@@ -46,7 +46,7 @@ static double bytes_in_double(const at_net *net) {
     return bytes;
 }
 
-/* The elements of these values in their types, and so many bytes more for each. */
+/* The bytes of these values in their types, and `more` bytes for each element. */
 static double bytes_of(const at_net *net, const int *values, int n, int64_t more) {
     double bytes = 0;
     for (int i = 0; i < n; i++) {

@@ -58,7 +58,7 @@ static at_walk find_least(const at_expr *e, void *ctx) {
     return e->op == AT_X_INDEX ? AT_WALK_PAST : AT_WALK_ON;
 }
 
-/* The least of what divisions want; 0: there are none. */
+/* The least power that a division asks for; 0: no division does. */
 static int coarse_of(const at_compute *c) {
     coarse found = {c, 0};
     for (int t = 0; t < c->num_tensors; t++)
@@ -75,8 +75,8 @@ static at_fill *fill_in_steps(data_ruler *r, bool is_large) {
     return fill;
 }
 
-/* Few elements are those that were looked at: another zero point would move all values. What a
- * maximum looks at has winners instead. */
+/* A tensor of few elements has the values that data_look looked at: another zero point would move
+ * all results. A tensor that a maximum looks at has winners instead. */
 static void place_few(data_ruler *r, bool has_floats, at_draw *out) {
     enum { FEW = 8 };
     for (int t = 0; t < r->c->num_tensors; t++) {

@@ -36,7 +36,7 @@ static double share_below(const data_decision *d) {
     return n ? (double)below / n : 0;
 }
 
-/* What is to become so many times as large. */
+/* An expression whose value is to become so many times as large. */
 typedef struct wish {
     const at_expr *of;
     double times;
