@@ -153,7 +153,7 @@ void data_plant_nearest(const data_ruler *r, at_draw *draw);
 int64_t data_product_terms(const data_ruler *r);
 /* Changes r->fill until decisions see what they need (data_serve.c), those that can be served. */
 at_status data_serve_all(data_ruler *r, at_error *err);
-/* Are the decision's bounds so far apart that fills are changed for them? */
+/* Are the decision's bounds neither too near nor too far apart for fills to change for them? */
 bool data_has_width(const data_ruler *r, const data_decision *d);
 /* The first draw of a computation without integers, r->fill, and r->is_exact (data_floats.c); and
  * the first two or three of one with integers (data_integers.c). */
