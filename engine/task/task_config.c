@@ -165,12 +165,13 @@ at_status at_select_all(at_arena *a, const at_engine_options *o, const at_reques
         at_error why = {0};
         at_status status = select_logged(a, o, q, &choice, &choice.tasks.data[i], &s, &why);
         if (status == AT_E_USAGE) return *err = why, status;
-        if (status != AT_OK) at_engine_warn(o, at_format(a, "%s; left out", why.text));
         if (status == AT_E_INPUT && !first.status) first = why;
+        else if (status != AT_OK) at_engine_warn(o, at_format(a, "%s; left out", why.text));
         if (s.has_config) (*out)[(*n)++] = s;
     }
+    if (first.status && !*n) return *err = first, first.status;
+    if (first.status) at_engine_warn(o, at_format(a, "%s; left out", first.text));
     if (*n) return AT_OK;
-    if (first.status) return *err = first, first.status;
     return at_fail(err, AT_E_NO_VALID, "%s: holds no valid record of a template that is built in",
                    q->log);
 }

@@ -286,6 +286,16 @@ static void left_out(void **state) {
     r = cli_expect(0, "./autotune apply --log both.log -o yes.c && grep -q dense_3x16x5 yes.h");
     assert_non_null(strstr(r->err, "both.log:2: no kernel: buffers: the buffer of @packw exceeds "
                                    "2^40 elements; left out\n"));
+    /* One whose configurations are none is told once: as what is left out, or as the error. */
+    cli_expect(0, "sed 's/\"sp\", \\[-1, /&9/g' one.log >none_of_its.log && "
+                  "sed 's/, 5\\]/, 7]/g' none_of_its.log | cat one.log - >one_of_two.log");
+    r = cli_expect(4, "./autotune apply --log none_of_its.log");
+    assert_int_equal(cli_count_lines(r->err, ""), 1);
+    assert_non_null(strstr(r->err, "autotune: none_of_its.log:1: "));
+    r = cli_expect(0, "./autotune apply --log one_of_two.log");
+    assert_int_equal(cli_count_lines(r->err, ""), 1);
+    assert_non_null(strstr(r->err, "autotune: warning: one_of_two.log:2: "));
+    assert_non_null(strstr(r->err, "; left out\n"));
     r = cli_expect(4, "./autotune dense --workload both.log --trials 4 --log none.log");
     assert_non_null(strstr(r->err, "autotune: both.log:2: with tensor \"data\" the data need"));
 }
