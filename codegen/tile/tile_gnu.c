@@ -203,7 +203,7 @@ static at_tile in_halves(at_arena *a, const at_tile *t) {
         at_tile_op *op = &made.ops[i];
         *op = t->ops[i];
         if (op->kind == AT_T_FMA && !op->halves)
-            op->lanes = (uint8_t)(wanted[op->dst] <= HALF ? HALF : t->lanes);
+            op->lanes = (uint8_t)(at_tile_is_half(t, wanted, op) ? HALF : t->lanes);
     }
     return made;
 }
